@@ -1,0 +1,55 @@
+# leat_layer(<name>
+#   DEPENDS leat::<layer>...   layers below; the layer diagram is the link graph
+#   LIBS    <target>...        libraries from outside that its public headers need
+#   HEADERS <file>...          public: installed, and each compiled alone
+#   SOURCES <file>...
+#   TESTS   <file>...          one GoogleTest program for all of them, test_<name>, label unit
+#   FUZZ    <x_fuzz.cpp>...)   one program each; replays tests/corpus/x unless the preset has libFuzzer
+#
+# Makes the library leat_<name> with the alias leat::<name>. A layer without sources is an interface.
+
+# Gives a target of our own the warnings of the preset; they never reach those who link to us.
+function(leat_private_flags target)
+  target_compile_options(${target} PRIVATE ${LEAT_WARNINGS})
+endfunction()
+
+function(leat_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LIBS;HEADERS;SOURCES;TESTS;FUZZ")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "leat_layer(${name}): unknown words: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target leat_${name})
+
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    leat_private_flags(${target})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(leat::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBS})
+  target_sources(${target} ${scope}
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
+  if(LEAT_MODEL)  # every access to a leat::Atomic, also in headers, is scheduled
+    target_compile_definitions(${target} ${scope} LEAT_MODEL=1)
+  endif()
+
+  set_property(GLOBAL APPEND PROPERTY LEAT_LAYERS ${target})
+  install(TARGETS ${target} EXPORT leat_targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+  if(LEAT_BUILD_TESTS AND NOT LEAT_MODEL)
+    if(arg_TESTS)
+      leat_gtest(test_${name} LABEL unit PREFIX ${name} SOURCES ${arg_TESTS} LIBS leat::${name})
+    endif()
+    foreach(file IN LISTS arg_FUZZ)
+      leat_fuzz(${file} LIBS leat::${name})
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,3 @@
+// What      Everything Leat offers, for examples and first steps. Include a layer's own headers where
+//           compile time matters.
+#pragma once
