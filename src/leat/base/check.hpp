@@ -1,5 +1,6 @@
-// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK only where NDEBUG is not set.
-// Limits    For what a *user* did wrong throw UsageError; for what the *world* refused return Result.
+// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK only where NDEBUG is
+// not set. Limits    For what a *user* did wrong throw UsageError; for what the *world* refused
+// return Result.
 //           A failed check means that going on would corrupt others, so it ends the process.
 // Cost      One predicted branch; the message is built in a cold function that never returns.
 #pragma once
@@ -21,9 +22,9 @@ namespace leat::internal {
 }  // namespace leat::internal
 
 /// Aborts with file, line and `what` unless `condition` holds; in every build.
-#define LEAT_CHECK(condition, what)                                                 \
-  (__builtin_expect(static_cast<bool>(condition), 1)                                \
-       ? static_cast<void>(0)                                                       \
+#define LEAT_CHECK(condition, what)                  \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::leat::internal::check_failed(__FILE__, __LINE__, #condition, what))
 
 /// LEAT_CHECK for hot loops: gone under NDEBUG, where `condition` is compiled but not evaluated.

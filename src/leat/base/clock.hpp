@@ -30,8 +30,7 @@ class Clock {
 class RealClock final : public Clock {
  public:
   [[nodiscard]] Nanos now() const noexcept override {
-    return std::chrono::duration_cast<Nanos>(
-        std::chrono::steady_clock::now().time_since_epoch());
+    return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now().time_since_epoch());
   }
 };
 

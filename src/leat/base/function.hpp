@@ -1,6 +1,7 @@
-// What      Function<R(Args...)>: owns one callable of any type that can be moved; copying is not asked.
-// Shape     32 bytes of storage for the callable, one pointer to call it, one to move or end it.
-// Limits    A callable larger than 32 bytes, over-aligned, or whose move may throw lives on the heap.
+// What      Function<R(Args...)>: owns one callable of any type that can be moved; copying is not
+// asked. Shape     32 bytes of storage for the callable, one pointer to call it, one to move or end
+// it. Limits    A callable larger than 32 bytes, over-aligned, or whose move may throw lives on the
+// heap.
 //           Calling an empty Function aborts. Moved from is empty.
 // Cost      One indirect call, and no test for emptiness: an empty one points to the abort.
 // Source    The idea of std::move_only_function (C++23), without its const and noexcept variants.
@@ -32,7 +33,9 @@ class Function<R(Args...)> {
              std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
   Function(F&& f) {
     using Callable = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<Callable> || std::is_member_pointer_v<Callable>) {
+    // The name of a function is never null, and comparing it is a warning.
+    if constexpr (!std::is_function_v<std::remove_reference_t<F>> &&
+                  (std::is_pointer_v<Callable> || std::is_member_pointer_v<Callable>)) {
       if (f == nullptr) return;
     }
     if constexpr (fits_inline<Callable>) {
@@ -73,12 +76,13 @@ class Function<R(Args...)> {
 
  private:
   using Invoke = R (*)(void*, Args&&...);
-  using Manage = void (*)(void* to, void* from) noexcept;  // moves to `to`, or ends where `to` is null
+  using Manage = void (*)(void* to,
+                          void* from) noexcept;  // moves to `to`, or ends where `to` is null
 
   template <class Callable>
-  static constexpr bool fits_inline = sizeof(Callable) <= kInlineBytes &&
-                                      alignof(Callable) <= alignof(std::max_align_t) &&
-                                      std::is_nothrow_move_constructible_v<Callable>;
+  static constexpr bool fits_inline =
+      sizeof(Callable) <= kInlineBytes && alignof(Callable) <= alignof(std::max_align_t) &&
+      std::is_nothrow_move_constructible_v<Callable>;
 
   template <class Callable>
   static R call(Callable& callable, Args&&... args) {

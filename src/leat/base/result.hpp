@@ -68,11 +68,13 @@ class [[nodiscard]] Result {
 
  private:
   T* checked_value() {
-    if (T* value = std::get_if<0>(&state_)) [[likely]] return value;
+    if (T* value = std::get_if<0>(&state_)) [[likely]]
+      return value;
     no_value();
   }
   const T* checked_value() const {
-    if (const T* value = std::get_if<0>(&state_)) [[likely]] return value;
+    if (const T* value = std::get_if<0>(&state_)) [[likely]]
+      return value;
     no_value();
   }
   Error* checked_error() {

@@ -1,4 +1,5 @@
-// What      SmallVector<T, N>: a vector whose first N elements need no allocation. The only name under
+// What      SmallVector<T, N>: a vector whose first N elements need no allocation. The only name
+// under
 //           which the library uses one.
 // Source    boost::container::small_vector.
 #pragma once

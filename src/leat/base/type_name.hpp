@@ -1,5 +1,6 @@
 // What      Names, hashes and identities of types without run-time type information.
-// Limits    A name is the compiler's spelling: equal for equal types under one compiler, perhaps not
+// Limits    A name is the compiler's spelling: equal for equal types under one compiler, perhaps
+// not
 //           under two. Types of two unnamed namespaces may share a name and a hash; `type_id` tells
 //           them apart, but only inside one process.
 // Cost      All of it is known at compile time.

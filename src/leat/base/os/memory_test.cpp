@@ -1,0 +1,23 @@
+#include <leat/base/os/memory.hpp>
+
+#include <cstddef>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+namespace leat::os {
+namespace {
+
+TEST(Memory, PeakKeepsWhatWasTouchedAndIsNeverBelowCurrent) {
+  constexpr std::size_t kBytes = 64 << 20;
+  {
+    const auto block = std::make_unique_for_overwrite<volatile char[]>(kBytes);
+    for (std::size_t i = 0; i < kBytes; i += 4096) block[i] = 1;
+  }
+  EXPECT_GE(peak_rss_bytes(), kBytes);
+  EXPECT_GT(current_rss_bytes(), 0U);
+  EXPECT_GE(peak_rss_bytes(), current_rss_bytes());
+}
+
+}  // namespace
+}  // namespace leat::os

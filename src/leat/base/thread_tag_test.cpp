@@ -1,0 +1,21 @@
+#include <leat/base/thread_tag.hpp>
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace leat {
+namespace {
+
+TEST(ThreadTag, IsTheSameInsideAThreadAndAnotherInAnother) {
+  const ThreadTag mine = this_thread_tag();
+  EXPECT_EQ(mine, this_thread_tag());
+  ThreadTag theirs;
+  std::thread([&] { theirs = this_thread_tag(); }).join();
+  EXPECT_NE(theirs, mine);
+}
+
+TEST(ThreadTag, OfNoThreadIsNobodys) { EXPECT_NE(ThreadTag{}, this_thread_tag()); }
+
+}  // namespace
+}  // namespace leat
