@@ -1,7 +1,6 @@
-// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK only where NDEBUG is
-// not set. Limits    For what a *user* did wrong throw UsageError; for what the *world* refused
-// return Result.
-//           A failed check means that going on would corrupt others, so it ends the process.
+// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK only in debug builds.
+// Limits    For what a *user* did wrong throw UsageError; for what the *world* refused return a
+//           Result. A failed check means that going on would corrupt others: it ends the process.
 // Cost      One predicted branch; the message is built in a cold function that never returns.
 #pragma once
 

@@ -4,11 +4,11 @@
 // Cost      RealClock: one virtual call and one vDSO read, about 25 ns; no system call.
 #pragma once
 
+#include <leat/base/check.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-
-#include <leat/base/check.hpp>
 
 namespace leat {
 

@@ -1,19 +1,18 @@
-// What      Function<R(Args...)>: owns one callable of any type that can be moved; copying is not
-// asked. Shape     32 bytes of storage for the callable, one pointer to call it, one to move or end
-// it. Limits    A callable larger than 32 bytes, over-aligned, or whose move may throw lives on the
-// heap.
-//           Calling an empty Function aborts. Moved from is empty.
+// What      Function<R(Args...)>: owns one callable of any type that can be moved, copyable or not.
+// Shape     32 bytes of storage for the callable, one pointer to call it, one to move or end it.
+// Limits    A callable larger than 32 bytes, over-aligned, or whose move may throw lives on the
+//           heap. Calling an empty Function aborts. Moved from is empty.
 // Cost      One indirect call, and no test for emptiness: an empty one points to the abort.
 // Source    The idea of std::move_only_function (C++23), without its const and noexcept variants.
 #pragma once
+
+#include <leat/base/check.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <new>
 #include <type_traits>
 #include <utility>
-
-#include <leat/base/check.hpp>
 
 namespace leat {
 
@@ -76,8 +75,7 @@ class Function<R(Args...)> {
 
  private:
   using Invoke = R (*)(void*, Args&&...);
-  using Manage = void (*)(void* to,
-                          void* from) noexcept;  // moves to `to`, or ends where `to` is null
+  using Manage = void (*)(void* to, void* from) noexcept;  // moves to `to`; null: ends it
 
   template <class Callable>
   static constexpr bool fits_inline =

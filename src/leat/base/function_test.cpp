@@ -1,12 +1,11 @@
 #include <leat/base/function.hpp>
 
 #include <array>
+#include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
-
-#include <gtest/gtest.h>
 
 namespace leat {
 namespace {

@@ -1,8 +1,7 @@
 // What      Three hashes that give the same number on every machine and in every build: one for a
 //           word, one for text, and one to join two.
 // Limits    Not against an adversary. Workers of several processes route records by these numbers,
-// so
-//           the functions are frozen; the tests pin known values.
+//           so the functions are frozen; the tests pin known values.
 // Source    mix64: Stafford's variant 13 of the MurmurHash3 finalizer, as in SplitMix64.
 //           fnv1a: Fowler, Noll, Vo, 64 bits.
 #pragma once

@@ -1,8 +1,7 @@
 #include <leat/base/hash.hpp>
 
-#include <set>
-
 #include <gtest/gtest.h>
+#include <set>
 
 namespace leat {
 namespace {

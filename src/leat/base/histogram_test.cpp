@@ -1,12 +1,11 @@
 #include <leat/base/histogram.hpp>
 
+#include <leat/base/rng.hpp>
+
 #include <algorithm>
 #include <cmath>
-#include <vector>
-
 #include <gtest/gtest.h>
-
-#include <leat/base/rng.hpp>
+#include <vector>
 
 namespace leat {
 namespace {

@@ -6,10 +6,9 @@
 // Source    boost::intrusive_ptr.
 #pragma once
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstdint>
 #include <utility>
-
-#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 namespace leat {
 

@@ -1,8 +1,7 @@
 #include <leat/base/local_ptr.hpp>
 
-#include <utility>
-
 #include <gtest/gtest.h>
+#include <utility>
 
 namespace leat {
 namespace {

@@ -4,12 +4,12 @@
 // Source    The spelling of std::expected, to be replaced by it one day.
 #pragma once
 
+#include <leat/base/check.hpp>
+
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
-
-#include <leat/base/check.hpp>
 
 namespace leat {
 

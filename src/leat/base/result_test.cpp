@@ -1,10 +1,9 @@
 #include <leat/base/result.hpp>
 
+#include <gtest/gtest.h>
 #include <memory>
 #include <string>
 #include <utility>
-
-#include <gtest/gtest.h>
 
 namespace leat {
 namespace {

@@ -1,15 +1,15 @@
 // What      Rng: a small, fast, seedable source of random words, for tests, back-off and sampling.
-// Limits    Not for secrets. One thread at a time. The same seed gives the same words on every
-// machine. Cost      32 bytes; about a nanosecond a word. Source    Blackman and Vigna,
-// xoshiro256++, seeded by SplitMix64; Lemire 2019 for below().
+// Limits    Not for secrets. One thread at a time. The same seed gives the same words everywhere.
+// Cost      32 bytes; about a nanosecond a word.
+// Source    Blackman and Vigna, xoshiro256++, seeded by SplitMix64; Lemire 2019 for below().
 #pragma once
+
+#include <leat/base/check.hpp>
+#include <leat/base/hash.hpp>
 
 #include <bit>
 #include <cstdint>
 #include <limits>
-
-#include <leat/base/check.hpp>
-#include <leat/base/hash.hpp>
 
 namespace leat {
 

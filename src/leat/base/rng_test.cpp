@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <gtest/gtest.h>
 #include <numeric>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace leat {
 namespace {

@@ -1,12 +1,10 @@
 // What      SmallVector<T, N>: a vector whose first N elements need no allocation. The only name
-// under
-//           which the library uses one.
+//           under which the library uses one.
 // Source    boost::container::small_vector.
 #pragma once
 
-#include <cstddef>
-
 #include <boost/container/small_vector.hpp>
+#include <cstddef>
 
 namespace leat {
 

@@ -1,8 +1,7 @@
 #include <leat/base/thread_tag.hpp>
 
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace leat {
 namespace {

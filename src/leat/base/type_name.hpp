@@ -1,16 +1,15 @@
 // What      Names, hashes and identities of types without run-time type information.
 // Limits    A name is the compiler's spelling: equal for equal types under one compiler, perhaps
-// not
-//           under two. Types of two unnamed namespaces may share a name and a hash; `type_id` tells
-//           them apart, but only inside one process.
+//           not under two. Types of two unnamed namespaces may share a name and a hash; `type_id`
+//           tells them apart, but only inside one process.
 // Cost      All of it is known at compile time.
 #pragma once
+
+#include <leat/base/hash.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-#include <leat/base/hash.hpp>
 
 namespace leat {
 

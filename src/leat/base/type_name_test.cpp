@@ -1,9 +1,8 @@
 #include <leat/base/type_name.hpp>
 
 #include <cstdint>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace leat {
 

@@ -1,6 +1,6 @@
-// What      The one exception that this library throws: a public interface was misused in user
-// logic. Shape     <who>: asked <asked>; found <found>; <next> Limits    It fails the operator,
-// tile or actor that made the mistake and reaches `join` as that
+// What      The one exception that this library throws: a public interface was misused by its user.
+// Shape     <who>: asked <asked>; found <found>; <next>
+// Limits    It fails the operator, tile or actor that made the mistake and reaches `join` as that
 //           unit's failure; it never takes the process along.
 #pragma once
 

@@ -1,9 +1,8 @@
 #include <leat/base/usage_error.hpp>
 
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
-
-#include <gtest/gtest.h>
 
 namespace {
 

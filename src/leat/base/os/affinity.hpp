@@ -1,17 +1,16 @@
 // What      On which CPUs, and on how many at once, this process may run.
 // Shape     runnable = min(CPUs in the affinity mask, CPU quota of the control group rounded up)
 // Limits    The quota is what files say at this moment; an administrator may change it later. A
-// quota
-//           that cannot be read counts as none.
+//           quota that cannot be read counts as none.
 // Cost      System calls and file reads: for set-up, not for loops.
 #pragma once
+
+#include <leat/base/result.hpp>
 
 #include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <vector>
-
-#include <leat/base/result.hpp>
 
 namespace leat::os {
 

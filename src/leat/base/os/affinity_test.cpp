@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <gtest/gtest.h>
 #include <string>
 #include <thread>
-
-#include <gtest/gtest.h>
 
 namespace leat::os {
 namespace {

@@ -1,17 +1,16 @@
 #include <leat/base/os/interrupt.hpp>
 
+#include <leat/base/check.hpp>
+#include <leat/base/os/thread_name.hpp>
+
+#include <cerrno>
+#include <cstdint>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdint>
 #include <utility>
-
-#include <leat/base/check.hpp>
-#include <leat/base/os/thread_name.hpp>
 
 namespace leat::os {
 namespace {

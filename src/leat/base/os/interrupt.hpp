@@ -1,17 +1,16 @@
 // What      InterruptWatcher: turns Ctrl-C (SIGINT) and SIGTERM into one ordinary function call.
 // Protocol  Make it in main, before any other thread: it blocks both signals in the calling thread,
-// and
-//           threads made later inherit that. A thread of its own waits for them. The first one
+//           and threads made later inherit that. A thread of its own waits for them. The first one
 //           calls `on_interrupt` there, outside any signal handler, where locks and wakes are
 //           allowed. A second one ends the process at once, as if nobody had watched.
 // Limits    One at a time in a process. Programs started by exec meanwhile inherit the block.
 // Source    signalfd(2), rather than a handler that may do next to nothing.
 #pragma once
 
+#include <leat/base/function.hpp>
+
 #include <csignal>
 #include <thread>
-
-#include <leat/base/function.hpp>
 
 namespace leat::os {
 

@@ -1,13 +1,11 @@
 #include <leat/base/os/interrupt.hpp>
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdlib>
 #include <future>
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
 
 namespace leat::os {
 namespace {

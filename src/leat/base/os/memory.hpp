@@ -1,6 +1,6 @@
 // What      How much memory this process holds, and held at most.
-// Limits    What the kernel counts as resident: shared pages count in full. 0 if /proc is not
-// there. Cost      One small file read each.
+// Limits    What the kernel counts as resident: shared pages count in full. 0 without /proc.
+// Cost      One small file read each.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 #include <leat/base/os/memory.hpp>
 
 #include <cstddef>
-#include <memory>
-
 #include <gtest/gtest.h>
+#include <memory>
 
 namespace leat::os {
 namespace {

@@ -1,8 +1,7 @@
 #include <leat/base/os/thread_name.hpp>
 
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace leat::os {
 namespace {
