@@ -24,15 +24,14 @@ def read(root, path):
 
 def without_comments(text):
     """C++ text with comments and string literals blanked; every line keeps its number and length."""
-    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])+'(?!\w)"
+    # Raw strings, both kinds of comment, strings, characters (1'000 has none: its ' follows a digit).
+    pattern = (r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+               r"|(?<![0-9a-zA-Z])'(?:\\[^\n]{1,8}?|[^'\\\n])'")
 
     def blank(match):
         # A string directly after #include is the included path, and stays.
         before = text[text.rfind("\n", 0, match.start()) + 1:match.start()]
         if match.group().startswith('"') and before.strip().startswith("#include"):
-            return match.group()
-        # An apostrophe after a digit or letter separates digits (1'000).
-        if match.group().startswith("'") and match.start() and text[match.start() - 1].isalnum():
             return match.group()
         return re.sub(r"[^\n]", " ", match.group())
 
