@@ -37,11 +37,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
+#include <leat/base/plain.hpp>
 #include <leat/core/parker.hpp>
 
 namespace leat::core {
@@ -76,7 +77,8 @@ class Doorbell {
   }
 
  private:
-  friend class ReadyList;  // the two sides of one protocol
+  friend class ReadyList;      // the two sides of one protocol
+  friend struct DoorbellTwin;  // tests/model: variants of a receiver that must fail
 
   struct notice : Edge {};  // sender -> receiver: the datum is queued; and back: `next` was read
 
@@ -84,7 +86,7 @@ class Doorbell {
   static constexpr std::uint32_t kClosed = 2;
 
   Atomic<std::uint32_t> state_{0};
-  Doorbell* next_ = nullptr;  // written by the one pusher, read by whoever took the list
+  Plain<Doorbell*> next_{nullptr};  // written by the one pusher, read by whoever took the list
   Release release_;
 };
 
@@ -98,6 +100,8 @@ enum class Mark : std::uint8_t {
 /// The bells of one receiving thread that have something. Belongs to the fabric: senders may use it
 /// when the receiver's thread has ended.
 class alignas(kCacheLine) ReadyList {
+  friend struct DoorbellTwin;  // as above
+
   struct listed : Edge {};  // pusher -> taker: the bell's next is whole
   struct doze : Edge {};    // push, then look for a sleeper; say PARKED, then look here: seq_cst
 
@@ -118,6 +122,10 @@ class alignas(kCacheLine) ReadyList {
   /// Ordering: what the caller did before is visible to the receiver when it surfaces the bell next.
   [[nodiscard]] Mark mark(Doorbell& bell) noexcept {
     using notice = Doorbell::notice;
+    if (LEAT_MUTANT("doorbell.skip_when_ready") &&
+        (bell.state_.load_acquire(notice{}) & Doorbell::kReady) != 0) {
+      return Mark::quiet;
+    }
     const std::uint32_t before =
         bell.state_.fetch_or_acq_rel(Doorbell::kReady, notice{}, notice{});
     if (before == 0) {
@@ -143,10 +151,11 @@ class alignas(kCacheLine) ReadyList {
     Doorbell* bell = head_.exchange_acquire(nullptr, listed{});
     std::size_t ready = 0;
     while (bell != nullptr) {
-      Doorbell* const next = bell->next_;  // before READY goes: then the next sender may write it
       using notice = Doorbell::notice;
+      Doorbell* next = bell->next_.read();  // before READY goes: then the next sender may write it
       const std::uint32_t before =
           bell->state_.fetch_and_acq_rel(~Doorbell::kReady, notice{}, notice{});
+      if (LEAT_MUTANT("doorbell.next_after_clear")) next = bell->next_.read();
       if ((before & Doorbell::kClosed) != 0) {
         bell->release_(bell);
       } else {
@@ -168,7 +177,7 @@ class alignas(kCacheLine) ReadyList {
   void push(Doorbell& bell) noexcept {
     Doorbell* head = head_.load_relaxed();  // a first guess; the exchange decides
     do {
-      bell.next_ = head;
+      bell.next_.set(head);
     } while (!head_.compare_exchange_weak_seq_cst(head, &bell, doze{}, listed{}));
   }
 

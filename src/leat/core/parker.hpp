@@ -37,6 +37,7 @@
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
 #include <leat/base/clock.hpp>
+#include <leat/base/mutant.hpp>
 #include <leat/base/os/futex.hpp>
 
 namespace leat::core {
@@ -79,12 +80,13 @@ class alignas(kCacheLine) Parker {
   /// Threads:  the owner.
   template <class Recheck>
   bool park(Recheck&& recheck, std::optional<Nanos> timeout = std::nullopt) {
+    if (LEAT_MUTANT("parker.token_cleared_late")) state_.exchange_acquire(kRunning, token{});
     std::uint32_t expected = kRunning;
     if (!state_.compare_exchange_strong_seq_cst(expected, kParked, doze{}, doze{})) {
       state_.exchange_acquire(kRunning, token{});
       return true;
     }
-    if (std::forward<Recheck>(recheck)()) {
+    if (!LEAT_MUTANT("parker.no_recheck") && std::forward<Recheck>(recheck)()) {
       state_.exchange_acquire(kRunning, token{});  // takes a token that came meanwhile, too
       return true;
     }
@@ -94,6 +96,7 @@ class alignas(kCacheLine) Parker {
     } else {
       while (state_.load_relaxed() == kParked) os::futex_wait(state_, kParked, std::nullopt);
     }
+    if (LEAT_MUTANT("parker.token_cleared_late")) return true;
     return state_.exchange_acquire(kRunning, token{}) == kNotified;
   }
 
