@@ -1,4 +1,5 @@
-// What      Which of two Debian version strings is the newer one; the package reader keeps the newest
+// What      Which of two Debian version strings is the newer one; the package reader keeps the
+// newest
 //           of several stanzas of one name.
 // Protocol  [epoch:]upstream[-revision]. The epoch is a number, 0 if absent; the revision is what
 //           follows the last hyphen, empty if there is none. The three are compared in that order.

@@ -1,7 +1,6 @@
 #include "debian_version.hpp"
 
 #include <gtest/gtest.h>
-
 #include <array>
 #include <string>
 
@@ -49,9 +48,9 @@ TEST(DebianVersion, OrdersByPolicy) {
 
 TEST(DebianVersion, CallsDifferentSpellingsOfOneVersionEqual) {
   constexpr std::array kCases{
-      Case{"1.0", "1.0"},   Case{"0:1.0", "1.0"},  Case{"00:1.0", "0:1.0"}, Case{"1.0", "1.00"},
-      Case{"1.0-", "1.0"},  Case{"1.0", "1.0-0"},  Case{"1.a", "1.a0"},     Case{"", ""},
-      Case{"", "0"},        Case{":1", ":1"},
+      Case{"1.0", "1.0"},  Case{"0:1.0", "1.0"}, Case{"00:1.0", "0:1.0"}, Case{"1.0", "1.00"},
+      Case{"1.0-", "1.0"}, Case{"1.0", "1.0-0"}, Case{"1.a", "1.a0"},     Case{"", ""},
+      Case{"", "0"},       Case{":1", ":1"},
   };
   for (const auto& [a, b] : kCases) {
     EXPECT_TRUE(compare_versions(a, b) == 0) << a << " == " << b;
@@ -69,7 +68,7 @@ TEST(DebianVersion, AColonAfterLettersIsNoEpoch) {
 }
 
 TEST(DebianVersion, IsATotalOrderOnAwkwardText) {
-  const std::array<std::string, 12> texts{"",  "-",   ":",  "~",    "0",   "-0",
+  const std::array<std::string, 12> texts{"",  "-",   ":",  "~",    "0",    "-0",
                                           "a", "a-~", "1:", "1:-1", "\xff", "1\xc3\xa9"};
   for (const auto& a : texts) {
     for (const auto& b : texts) {

@@ -3,7 +3,6 @@
 #include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -18,9 +17,10 @@ namespace leat::tool {
 namespace {
 
 constexpr std::string_view kGzipMagic{"\x1f\x8b", 2};
-constexpr std::string_view kXzMagic{"\xfd"
-                                    "7zXZ\0",
-                                    6};
+constexpr std::string_view kXzMagic{
+    "\xfd"
+    "7zXZ\0",
+    6};
 constexpr std::string_view kLz4Magic{"\x04\x22\x4d\x18", 4};
 
 /// The text as it grows: room first, then `used` says how much of it is text.
@@ -101,12 +101,18 @@ Result<std::string> decode_gzip(std::string_view bytes, std::size_t bytes_max) {
 
 const char* lzma_word(lzma_ret status) noexcept {
   switch (status) {
-    case LZMA_FORMAT_ERROR: return "no xz header";
-    case LZMA_DATA_ERROR: return "corrupt";
-    case LZMA_OPTIONS_ERROR: return "unsupported options";
-    case LZMA_MEMLIMIT_ERROR: return "needs too much memory";
-    case LZMA_MEM_ERROR: return "out of memory";
-    default: return "unknown reason";
+    case LZMA_FORMAT_ERROR:
+      return "no xz header";
+    case LZMA_DATA_ERROR:
+      return "corrupt";
+    case LZMA_OPTIONS_ERROR:
+      return "unsupported options";
+    case LZMA_MEMLIMIT_ERROR:
+      return "needs too much memory";
+    case LZMA_MEM_ERROR:
+      return "out of memory";
+    default:
+      return "unknown reason";
   }
 }
 
@@ -197,10 +203,14 @@ std::optional<Encoding> encoding_of_extension(std::string_view extension) noexce
 
 Result<std::string> decode(std::string bytes, Encoding encoding, std::size_t decoded_bytes_max) {
   switch (encoding) {
-    case Encoding::gzip: return decode_gzip(bytes, decoded_bytes_max);
-    case Encoding::xz: return decode_xz(bytes, decoded_bytes_max);
-    case Encoding::lz4: return decode_lz4(bytes, decoded_bytes_max);
-    case Encoding::plain: break;
+    case Encoding::gzip:
+      return decode_gzip(bytes, decoded_bytes_max);
+    case Encoding::xz:
+      return decode_xz(bytes, decoded_bytes_max);
+    case Encoding::lz4:
+      return decode_lz4(bytes, decoded_bytes_max);
+    case Encoding::plain:
+      break;
   }
   if (bytes.size() > decoded_bytes_max) return Sink(0, decoded_bytes_max).too_long();
   return bytes;

@@ -1,16 +1,17 @@
 // What      Turns the bytes of a file into text: plain, gzip, xz or lz4, as apt stores its lists.
-// Limits    Total: a damaged, truncated or oversized file is an Error, never a crash and never a part
+// Limits    Total: a damaged, truncated or oversized file is an Error, never a crash and never a
+// part
 //           of the text. Several members or frames one after the other are one text.
 // Cost      One pass; the text is held whole, because what is parsed points into it.
 #pragma once
+
+#include <leat/base/result.hpp>
 
 #include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <leat/base/result.hpp>
 
 namespace leat::tool {
 
@@ -22,7 +23,8 @@ inline constexpr std::size_t kDecodedBytesMax = std::size_t{2} << 30;
 /// Tells the encoding from the first bytes; what begins like none of the others is plain.
 [[nodiscard]] Encoding encoding_of_bytes(std::string_view bytes) noexcept;
 
-/// Tells the encoding from the end of a name: ".gz", ".xz", ".lz4", and plain if there is no ending.
+/// Tells the encoding from the end of a name: ".gz", ".xz", ".lz4", and plain if there is no
+/// ending.
 ///
 /// Returns: nothing for an ending that is none of these.
 [[nodiscard]] std::optional<Encoding> encoding_of_extension(std::string_view extension) noexcept;

@@ -4,7 +4,6 @@
 #include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -38,9 +37,8 @@ std::string xz(const std::string& text) {
   std::string out(text.size() + 1024, '\0');
   std::size_t used = 0;
   EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                                    reinterpret_cast<const std::uint8_t*>(text.data()),
-                                    text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &used,
-                                    out.size()),
+                                    reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                                    reinterpret_cast<std::uint8_t*>(out.data()), &used, out.size()),
             LZMA_OK);
   out.resize(used);
   return out;
@@ -56,10 +54,14 @@ std::string lz4(const std::string& text) {
 
 std::string encoded(const std::string& text, Encoding encoding) {
   switch (encoding) {
-    case Encoding::gzip: return gzip(text);
-    case Encoding::xz: return xz(text);
-    case Encoding::lz4: return lz4(text);
-    case Encoding::plain: break;
+    case Encoding::gzip:
+      return gzip(text);
+    case Encoding::xz:
+      return xz(text);
+    case Encoding::lz4:
+      return lz4(text);
+    case Encoding::plain:
+      break;
   }
   return text;
 }

@@ -1,9 +1,9 @@
 #include "dependency_graph.hpp"
 
+#include <leat/base/check.hpp>
+
 #include <algorithm>
 #include <limits>
-
-#include <leat/base/check.hpp>
 
 namespace leat::tool {
 

@@ -11,9 +11,12 @@
 //   (2) A clause has at least one alternative, each once, ascending, and never its own node.
 //   (3) Edges are the union of all alternatives a node names, also of clauses that were left out
 //       because the node satisfies them itself; never an edge to itself.
-// Limits    Only Depends and Pre-Depends count. Versions, architectures and Conflicts are ignored. A
+// Limits    Only Depends and Pre-Depends count. Versions, architectures and Conflicts are ignored.
+// A
 //           clause that nobody satisfies today is left out: it breaks nothing that is not broken.
 #pragma once
+
+#include "package_index.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -26,8 +29,6 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include "package_index.hpp"
 
 namespace leat::tool {
 
@@ -90,7 +91,8 @@ class DependencyGraph {
 
 /// The graph of an index. Copies the names: the index may go.
 ///
-/// Requires: the packages in the order of their names, each once, as `read_package_index` gives them.
+/// Requires: the packages in the order of their names, each once, as `read_package_index` gives
+/// them.
 [[nodiscard]] DependencyGraph graph_of_packages(std::span<const Package> packages);
 
 /// A line "FROM TO": FROM needs TO, whatever else it needs.

@@ -1,7 +1,6 @@
 #include "dependency_graph.hpp"
 
 #include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
@@ -56,8 +55,12 @@ TEST(DependencyGraph, NumbersNodesInTheOrderOfNames) {
 TEST(DependencyGraph, IgnoresVersionsArchitecturesAndProfiles) {
   const std::vector packages{
       package("a", "b (>= 1.0), c:any, d [amd64], e <!nocheck>, f(=2),\n g:native (<< 3) [i386]"),
-      package("b", ""), package("c", ""), package("d", ""),
-      package("e", ""), package("f", ""), package("g", "")};
+      package("b", ""),
+      package("c", ""),
+      package("d", ""),
+      package("e", ""),
+      package("f", ""),
+      package("g", "")};
   EXPECT_EQ(clauses(graph_of_packages(packages), "a"), "b c d e f g");
 }
 

@@ -1,8 +1,8 @@
 #include "edge_list.hpp"
 
-#include <cstddef>
-
 #include "quote.hpp"
+
+#include <cstddef>
 
 namespace leat::tool {
 namespace {

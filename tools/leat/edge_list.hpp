@@ -4,13 +4,12 @@
 // Limits    The edges are views into the text.
 #pragma once
 
+#include <leat/base/result.hpp>
+#include "dependency_graph.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <leat/base/result.hpp>
-
-#include "dependency_graph.hpp"
 
 namespace leat::tool {
 

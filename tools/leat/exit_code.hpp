@@ -7,9 +7,9 @@ namespace leat::tool {
 
 enum class ExitCode : int {
   ok = 0,
-  runtime = 1,      // the machine said no: a file that cannot be read, a worker that failed
-  usage = 2,        // the command line, or a package it names, means nothing
-  data = 5,         // input that was read and makes no sense
+  runtime = 1,        // the machine said no: a file that cannot be read, a worker that failed
+  usage = 2,          // the command line, or a package it names, means nothing
+  data = 5,           // input that was read and makes no sense
   interrupted = 130,  // SIGINT
 };
 

@@ -1,14 +1,14 @@
 #include "package_index.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <system_error>
-#include <utility>
-
 #include "debian_version.hpp"
 #include "decode.hpp"
 #include "quote.hpp"
 #include "stanza_reader.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 namespace leat::tool {
 namespace {
@@ -47,8 +47,8 @@ std::optional<Failure> append_packages(std::string_view text, const std::string&
     switch (reader.next(stanza)) {
       case StanzaReader::Read::stanza:
         if (only_installed && !is_installed(stanza.status)) break;
-        packages.push_back({stanza.package, stanza.version, stanza.depends, stanza.pre_depends,
-                            stanza.provides});
+        packages.push_back(
+            {stanza.package, stanza.version, stanza.depends, stanza.pre_depends, stanza.provides});
         break;
       case StanzaReader::Read::malformed:
         return Failure{ExitCode::data,
@@ -56,7 +56,8 @@ std::optional<Failure> append_packages(std::string_view text, const std::string&
                            ": expected a package stanza (lines \"Field: value\", one of them "
                            "Package), found " +
                            quote(reader.found()) + ". Nothing was computed."};
-      case StanzaReader::Read::end: return std::nullopt;
+      case StanzaReader::Read::end:
+        return std::nullopt;
     }
   }
 }
@@ -105,8 +106,8 @@ std::variant<PackageIndex, Failure> read_package_index(const PackagePlaces& plac
   std::error_code ignored;
   if (const auto lists = apt_lists_in(places.apt_lists); !lists.empty()) {
     index.source = PackageSource::apt;
-    index.description = "apt index, " + std::to_string(lists.size()) +
-                        (lists.size() == 1 ? " file" : " files");
+    index.description =
+        "apt index, " + std::to_string(lists.size()) + (lists.size() == 1 ? " file" : " files");
     for (const fs::path& path : lists) {
       files.emplace_back(
           path, encoding_of_extension(path.extension().string()).value_or(Encoding::plain));

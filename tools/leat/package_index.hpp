@@ -1,15 +1,19 @@
-// What      The packages of this machine: found, read and parsed; of several versions of a name only
+// What      The packages of this machine: found, read and parsed; of several versions of a name
+// only
 //           the newest is left.
 // Protocol  The first of these that is there is the source, whole:
-//           1. apt's lists, every file *_Packages, *_Packages.gz, .xz and .lz4 in /var/lib/apt/lists
+//           1. apt's lists, every file *_Packages, *_Packages.gz, .xz and .lz4 in
+//           /var/lib/apt/lists
 //              that is not empty;
 //           2. the status file of dpkg, and of that only what is installed;
 //           3. the sample that is built into the command.
-//           A damaged file is an error and not a reason to try the next source: a ranking of half of
-//           the packages looks like a ranking.
+//           A damaged file is an error and not a reason to try the next source: a ranking of half
+//           of the packages looks like a ranking.
 // Limits    Of two stanzas of equal version the first wins, files taken by name.
 // Cost      50 MB of lz4 with 66 550 stanzas: about 0.2 s on one core; the texts are held whole.
 #pragma once
+
+#include "exit_code.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -18,8 +22,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include "exit_code.hpp"
 
 namespace leat::tool {
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <lz4frame.h>
 #include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -57,8 +56,9 @@ std::string lz4(const std::string& text) {
 
 TEST_F(PackageIndexFiles, JoinsAllListsAndKeepsTheNewestVersion) {
   list("a_main_Packages.lz4", lz4("Package: b\nVersion: 1.0-10\n\nPackage: a\nVersion: 2\n"));
-  list("b_security_Packages", "Package: b\nVersion: 1.0-9\n\nPackage: c\nVersion: 1~rc1\n\n"
-                              "Package: c\nVersion: 1\nDepends: b\n");
+  list("b_security_Packages",
+       "Package: b\nVersion: 1.0-9\n\nPackage: c\nVersion: 1~rc1\n\n"
+       "Package: c\nVersion: 1\nDepends: b\n");
   list("c_InRelease", "not an index");
   list("d_Packages.diff_Index", "not an index");
   const PackageIndex index = read();
@@ -109,10 +109,11 @@ TEST_F(PackageIndexFiles, NamesTheLineThatIsNoStanza) {
   list("a_Packages", "Package: a\n\nrubbish\n");
   const Failure failure = fail();
   EXPECT_EQ(failure.code, ExitCode::data);
-  EXPECT_EQ(failure.message,
-            (places_.apt_lists / "a_Packages").string() +
-                ":3: expected a package stanza (lines \"Field: value\", one of them Package), found "
-                "\"rubbish\". Nothing was computed.");
+  EXPECT_EQ(
+      failure.message,
+      (places_.apt_lists / "a_Packages").string() +
+          ":3: expected a package stanza (lines \"Field: value\", one of them Package), found "
+          "\"rubbish\". Nothing was computed.");
 }
 
 TEST_F(PackageIndexFiles, RefusesAnIndexWithoutPackages) {

@@ -1,7 +1,6 @@
 #include "quote.hpp"
 
 #include <gtest/gtest.h>
-
 #include <string>
 
 namespace leat::tool {

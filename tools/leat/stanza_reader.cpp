@@ -7,23 +7,25 @@ namespace {
 
 struct KnownField {
   std::string_view name;
-  std::string_view Stanza::*value;
+  std::string_view Stanza::* value;
 };
 
 constexpr KnownField kKnownFields[] = {
-    {"Package", &Stanza::package},         {"Version", &Stanza::version},
-    {"Depends", &Stanza::depends},         {"Pre-Depends", &Stanza::pre_depends},
-    {"Provides", &Stanza::provides},       {"Status", &Stanza::status},
+    {"Package", &Stanza::package},   {"Version", &Stanza::version},
+    {"Depends", &Stanza::depends},   {"Pre-Depends", &Stanza::pre_depends},
+    {"Provides", &Stanza::provides}, {"Status", &Stanza::status},
 };
 
-std::string_view Stanza::*field_named(std::string_view name) noexcept {
+std::string_view Stanza::* field_named(std::string_view name) noexcept {
   // Nine lines of ten fail here.
   switch (name.empty() ? '\0' : name.front()) {
     case 'P':
     case 'V':
     case 'D':
-    case 'S': break;
-    default: return nullptr;
+    case 'S':
+      break;
+    default:
+      return nullptr;
   }
   for (const KnownField& field : kKnownFields) {
     if (field.name == name) return field.value;
@@ -54,7 +56,7 @@ std::string_view StanzaReader::take_line() noexcept {
 
 StanzaReader::Read StanzaReader::next(Stanza& stanza) noexcept {
   stanza = Stanza{};
-  std::string_view Stanza::*open = nullptr;  // the known field that a continuation would belong to
+  std::string_view Stanza::* open = nullptr;  // the known field that a continuation would belong to
   bool any = false;
   while (!text_.empty()) {
     const std::string_view line = take_line();

@@ -1,7 +1,6 @@
 #include "stanza_reader.hpp"
 
 #include <gtest/gtest.h>
-
 #include <string>
 
 namespace leat::tool {
