@@ -80,9 +80,7 @@ class Atomic {
   }
 
   // Swaps: each returns the value before.
-  T exchange_relaxed(T value) noexcept {
-    return value_.exchange(value, std::memory_order_relaxed);
-  }
+  T exchange_relaxed(T value) noexcept { return value_.exchange(value, std::memory_order_relaxed); }
   template <NamedEdge E>
   T exchange_acquire(T value, E) noexcept {
     return value_.exchange(value, std::memory_order_acquire);

@@ -1,4 +1,5 @@
-// What      `LEAT_MUTANT("name")`: false, and gone at compile time, except in the model build, where
+// What      `LEAT_MUTANT("name")`: false, and gone at compile time, except in the model build,
+// where
 //           a model test can make it true by name. A protocol's known-wrong variant stands behind
 //           it, beside the right one, so that the test that should catch it can show that it does:
 //             if (!LEAT_MUTANT("parker.skip_recheck")) recheck();

@@ -1,4 +1,5 @@
-// What      `Plain<T>`: a T that threads hand to each other through someone else's edge, such as the
+// What      `Plain<T>`: a T that threads hand to each other through someone else's edge, such as
+// the
 //           payload of a ring. It is a T and nothing more; with LEAT_MODEL=1 each access is checked
 //           for data races by the model checker.
 // Cost      None outside the model build.

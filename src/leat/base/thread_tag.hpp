@@ -3,6 +3,10 @@
 // Cost      One address computation; no call.
 #pragma once
 
+#if defined(LEAT_MODEL) && LEAT_MODEL
+#include <leat/base/model/hooks.hpp>
+#endif
+
 namespace leat {
 
 /// Names one live thread. The default value names none.
@@ -23,6 +27,10 @@ inline thread_local constinit char thread_mark = 0;
 
 /// The tag of the calling thread.
 [[nodiscard]] inline ThreadTag this_thread_tag() noexcept {
+#if defined(LEAT_MODEL) && LEAT_MODEL
+  // Model threads take turns on one real thread.
+  if (model::internal::active()) return ThreadTag{model::internal::thread_mark()};
+#endif
   return ThreadTag{&internal::thread_mark};
 }
 

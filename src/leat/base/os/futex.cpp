@@ -39,8 +39,8 @@ int futex_wake(Atomic<std::uint32_t>& word, int n) noexcept {
 #if defined(LEAT_MODEL) && LEAT_MODEL
   if (const int woken = model::internal::futex_wake(&word, n); woken >= 0) return woken;
 #endif
-  const long woken = ::syscall(SYS_futex, static_cast<void*>(&word), FUTEX_WAKE_PRIVATE, n, nullptr,
-                               nullptr, 0);
+  const long woken =
+      ::syscall(SYS_futex, static_cast<void*>(&word), FUTEX_WAKE_PRIVATE, n, nullptr, nullptr, 0);
   return woken < 0 ? 0 : static_cast<int>(woken);
 }
 
