@@ -1,0 +1,86 @@
+// What      Config: what a run can be told before it starts. Defaults work; command lines fill one
+//           in (options.hpp), and so may a program.
+#pragma once
+
+#include <leat/base/clock.hpp>
+#include <leat/base/type_name.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace leat::core {
+
+/// When a scope tells its peers what changed.
+enum class ProgressMode {
+  eager,   ///< at once: fewer rounds to wait, more messages
+  demand,  ///< when it could move somebody's frontier: fewer messages
+};
+
+/// Values of any type by name, for parameters that Leat itself does not know.
+///
+/// Threads: any number of readers, once filled. Copies share the values.
+class Parameters {
+ public:
+  /// Puts `value` under `key`, in place of what was there.
+  template <class T>
+  void set(std::string_view key, T&& value) {
+    using Value = std::remove_cvref_t<T>;
+    values_.insert_or_assign(
+        std::string(key),
+        Entry{type_id<Value>(), std::make_shared<const Value>(std::forward<T>(value))});
+  }
+
+  /// The value under `key`; null if there is none, or if it is of another type than exactly `T`.
+  /// It lives as long as this object and holds it.
+  template <class T>
+  [[nodiscard]] const T* get(std::string_view key) const noexcept {
+    const auto it = values_.find(key);
+    if (it == values_.end() || it->second.type != type_id<T>()) return nullptr;
+    return static_cast<const T*>(it->second.value.get());
+  }
+
+ private:
+  struct Entry {
+    TypeId type;
+    std::shared_ptr<const void> value;
+  };
+
+  std::map<std::string, Entry, std::less<>> values_;
+};
+
+struct Config {
+  /// Worker threads of this process, at least 1. `-w`.
+  std::size_t workers = 1;
+
+  /// How long an idle worker polls before it sleeps; 0 sleeps at once. `--idle-spin`, microseconds.
+  /// More suits rounds of a few microseconds with a core for each worker; the barrier benchmark
+  /// shows the effect.
+  Nanos idle_spin = std::chrono::microseconds(10);
+
+  /// `--progress-mode`.
+  ProgressMode progress_mode = ProgressMode::demand;
+
+  /// Say on standard error how connecting goes. `--report`; one process has nothing to connect.
+  bool report = false;
+
+  /// Whatever else the program's own operators want to know.
+  Parameters parameters{};
+
+  template <class T>
+  void set(std::string_view key, T&& value) {
+    parameters.set(key, std::forward<T>(value));
+  }
+  template <class T>
+  [[nodiscard]] const T* get(std::string_view key) const noexcept {
+    return parameters.get<T>(key);
+  }
+};
+
+}  // namespace leat::core

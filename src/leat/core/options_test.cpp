@@ -1,0 +1,140 @@
+#include <leat/core/options.hpp>
+
+#include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leat::core {
+namespace {
+
+using std::chrono::microseconds;
+using Words = std::vector<std::string_view>;
+
+ParsedArgs parsed(const Words& words) {
+  Result<ParsedArgs> result = parse_args(words);
+  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
+  return result ? std::move(result).value() : ParsedArgs{};
+}
+
+std::string refused(const Words& words) {
+  const Result<ParsedArgs> result = parse_args(words);
+  EXPECT_FALSE(result.has_value());
+  return result ? "" : result.error().message;
+}
+
+TEST(Options, OfAnEmptyCommandLineAreTheDefaults) {
+  const ParsedArgs args = parsed({});
+  EXPECT_EQ(args.config.workers, 1U);
+  EXPECT_EQ(args.config.idle_spin, microseconds(10));
+  EXPECT_EQ(args.config.progress_mode, ProgressMode::demand);
+  EXPECT_FALSE(args.config.report);
+  EXPECT_FALSE(args.help);
+  EXPECT_TRUE(args.free.empty());
+}
+
+TEST(Options, SpellTheNumberOfWorkersInManyWays) {
+  for (const Words& words :
+       {Words{"-w2"}, Words{"-w", "2"}, Words{"--workers", "2"}, Words{"--workers=2"},
+        Words{"--threads", "2"}, Words{"--threads=2"}, Words{"-rw2"}}) {
+    EXPECT_EQ(parsed(words).config.workers, 2U) << words[0];
+  }
+}
+
+TEST(Options, LeaveOtherWordsToTheProgramInTheirOrder) {
+  const ParsedArgs args = parsed({"1000", "-w", "2", "-", "file.txt", "", "--", "-w", "--help"});
+  EXPECT_EQ(args.free, (std::vector<std::string>{"1000", "-", "file.txt", "", "-w", "--help"}));
+  EXPECT_FALSE(args.help);
+}
+
+TEST(Options, SkipTheNameOfTheProgram) {
+  const char* const argv[] = {"./bfs", "-w2", "10"};
+  const Result<ParsedArgs> args = parse_args(3, argv);
+  ASSERT_TRUE(args);
+  EXPECT_EQ(args->config.workers, 2U);
+  EXPECT_EQ(args->free, std::vector<std::string>{"10"});
+  EXPECT_TRUE(parse_args(0, argv)->free.empty());
+}
+
+TEST(Options, SetSpinModeAndReport) {
+  const ParsedArgs args = parsed({"--idle-spin", "0", "--progress-mode=eager", "-r"});
+  EXPECT_EQ(args.config.idle_spin, Nanos{0});
+  EXPECT_EQ(args.config.progress_mode, ProgressMode::eager);
+  EXPECT_TRUE(args.config.report);
+  EXPECT_EQ(parsed({"--progress-mode", "demand"}).config.progress_mode, ProgressMode::demand);
+}
+
+TEST(Options, TakeWhatMeansOneProcess) {
+  EXPECT_EQ(parsed({"-n1", "-p", "0", "-h", "hosts.txt", "-w3"}).config.workers, 3U);
+  EXPECT_EQ(parsed({"--processes=0"}).config.workers, 1U);
+}
+
+TEST(Options, AnswerNotBuiltYetWhereNetworksAreNeeded) {
+  EXPECT_EQ(refused({"-n", "2"}),
+            "-n: not built yet: expected 1 process, found \"2\"; take more workers instead, with "
+            "-w");
+  EXPECT_NE(refused({"--processes=4", "-p3"}).find("--processes: not built yet"),
+            std::string::npos);
+  EXPECT_EQ(refused({"-z"}), "-z: not built yet: serialized queues; leave the flag out");
+  EXPECT_NE(refused({"--zerocopy"}).find("--zerocopy: not built yet"), std::string::npos);
+}
+
+TEST(Options, CheckTheIndexOfTheProcess) {
+  EXPECT_EQ(refused({"-p", "1"}), "-p: expected a number below that of processes, 1, found \"1\"");
+  EXPECT_EQ(refused({"-n2", "--process=2"}),
+            "--process: expected a number below that of processes, 2, found \"2\"");
+}
+
+TEST(Options, HelpIsTheLongFlagAlone) {
+  EXPECT_TRUE(parsed({"--help"}).help);
+  EXPECT_TRUE(parsed({"--nonsense", "--help"}).help);
+  EXPECT_FALSE(parsed({"-h", "hosts.txt"}).help);
+  EXPECT_EQ(refused({"-h"}), "-h: expected a value, found the end of the command line");
+}
+
+TEST(Options, NameAnUnknownFlag) {
+  EXPECT_EQ(refused({"--wrokers=2"}),
+            "unknown flag \"--wrokers\": expected one of those that --help lists, or -- before "
+            "words that begin with a hyphen");
+  EXPECT_NE(refused({"-x"}).find("unknown flag \"-x\""), std::string::npos);
+  EXPECT_NE(refused({"-5"}).find("unknown flag \"-5\""), std::string::npos);
+  EXPECT_NE(refused({"-rx"}).find("unknown flag \"-rx\""), std::string::npos);
+  EXPECT_NE(refused({"--work=2"}).find("unknown flag \"--work\""), std::string::npos);
+}
+
+TEST(Options, NameTheFlagTheValueAndWhatIsExpected) {
+  EXPECT_EQ(refused({"-w", "two"}), "-w: expected a whole number from 1 to 4096, found \"two\"");
+  EXPECT_EQ(refused({"--threads=0"}),
+            "--threads: expected a whole number from 1 to 4096, found \"0\"");
+  EXPECT_EQ(refused({"-w-1"}), "-w: expected a whole number from 1 to 4096, found \"-1\"");
+  EXPECT_EQ(refused({"-w="}), "-w: expected a whole number from 1 to 4096, found \"=\"");
+  EXPECT_EQ(refused({"--workers="}),
+            "--workers: expected a whole number from 1 to 4096, found \"\"");
+  EXPECT_EQ(refused({"-w", "2x"}), "-w: expected a whole number from 1 to 4096, found \"2x\"");
+  EXPECT_EQ(refused({"-w", "99999999999999999999"}),
+            "-w: expected a whole number from 1 to 4096, found \"99999999999999999999\"");
+  EXPECT_EQ(refused({"--idle-spin=1.5"}),
+            "--idle-spin: expected a whole number from 0 to 1000000000, found \"1.5\"");
+  EXPECT_EQ(refused({"--progress-mode", "lazy"}),
+            "--progress-mode: expected eager or demand, found \"lazy\"");
+  EXPECT_EQ(refused({"--report=yes"}), "--report: expected no value, found \"yes\"");
+  EXPECT_EQ(refused({"--hostfile="}), "--hostfile: expected the name of a file, found \"\"");
+  EXPECT_EQ(refused({"--workers"}),
+            "--workers: expected a value, found the end of the command line");
+}
+
+TEST(Options, RefuseAFlagGivenTwiceUnderAnyOfItsNames) {
+  EXPECT_EQ(refused({"-w2", "--threads=3"}), "--threads: expected once, found again after -w");
+  EXPECT_EQ(refused({"-r", "-r"}), "-r: expected once, found again");
+}
+
+TEST(Options, UsageNamesEveryFlag) {
+  for (const std::string_view flag :
+       {"-w", "--workers", "--threads", "-n", "--processes", "-p", "--process", "-h", "--hostfile",
+        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--help"}) {
+    EXPECT_NE(usage().find(flag), std::string_view::npos) << flag;
+  }
+}
+
+}  // namespace
+}  // namespace leat::core
