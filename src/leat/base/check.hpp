@@ -1,4 +1,4 @@
-// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK only in debug builds.
+// What      Checks on our own invariants: LEAT_CHECK is always on, LEAT_DCHECK in debug builds.
 // Limits    For what a *user* did wrong throw UsageError; for what the *world* refused return a
 //           Result. A failed check means that going on would corrupt others: it ends the process.
 // Cost      One predicted branch; the message is built in a cold function that never returns.

@@ -1,7 +1,7 @@
 #include <leat/base/function.hpp>
 
-#include <array>
 #include <gtest/gtest.h>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>

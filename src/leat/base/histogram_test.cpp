@@ -2,9 +2,9 @@
 
 #include <leat/base/rng.hpp>
 
+#include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <vector>
 
 namespace leat {

@@ -1,8 +1,8 @@
 #include <leat/base/rng.hpp>
 
+#include <gtest/gtest.h>
 #include <algorithm>
 #include <array>
-#include <gtest/gtest.h>
 #include <numeric>
 #include <random>
 #include <vector>

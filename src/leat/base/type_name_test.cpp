@@ -1,7 +1,7 @@
 #include <leat/base/type_name.hpp>
 
-#include <cstdint>
 #include <gtest/gtest.h>
+#include <cstdint>
 #include <vector>
 
 namespace leat {

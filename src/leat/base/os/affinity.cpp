@@ -1,12 +1,12 @@
 #include <leat/base/os/affinity.hpp>
 
+#include <sched.h>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <sched.h>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -1,9 +1,9 @@
 #include <leat/base/os/affinity.hpp>
 
+#include <gtest/gtest.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <string>
 #include <thread>
 

@@ -3,13 +3,13 @@
 #include <leat/base/check.hpp>
 #include <leat/base/os/thread_name.hpp>
 
-#include <cerrno>
-#include <cstdint>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace leat::os {

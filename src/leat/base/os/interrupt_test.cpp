@@ -1,11 +1,11 @@
 #include <leat/base/os/interrupt.hpp>
 
+#include <gtest/gtest.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
 #include <future>
-#include <gtest/gtest.h>
 #include <thread>
-#include <unistd.h>
 
 namespace leat::os {
 namespace {

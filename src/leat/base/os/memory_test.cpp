@@ -1,7 +1,7 @@
 #include <leat/base/os/memory.hpp>
 
-#include <cstddef>
 #include <gtest/gtest.h>
+#include <cstddef>
 #include <memory>
 
 namespace leat::os {

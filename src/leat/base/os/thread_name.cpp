@@ -1,8 +1,8 @@
 #include <leat/base/os/thread_name.hpp>
 
+#include <pthread.h>
 #include <algorithm>
 #include <cstddef>
-#include <pthread.h>
 
 namespace leat::os {
 namespace {
