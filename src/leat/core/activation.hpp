@@ -1,35 +1,39 @@
-// What      Which children of a scope have something to do: one bit each, and a way up to the scope's own
-//           bit in its parent. No paths, no queues, no sorting; a child that is activated twice runs once.
-// Protocol  Activate: set the child's bit; if it was clear and the scope is not running, activate the scope
-//           in its parent, and so on up until a bit that was set already.
-//           Run a scope: the parent clears the scope's bit, *then* the scope runs: enter_run; for each
-//           child, next_from: clear its bit, then run it; leave_run, which activates the scope again if a
-//           child's bit is left. Cleared on exit instead, a bit set during the run would be lost.
+// What      Which children of a scope have something to do: one bit each, and a way up to the
+//           scope's own bit in its parent. No paths, no queues, no sorting; a child that is
+//           activated twice runs once.
+// Protocol  Activate: set the child's bit; if it was clear and the scope is not running, activate
+//           the scope in its parent, and so on up until a bit that was set already.
+//           Run a scope: the parent clears the scope's bit, *then* the scope runs: enter_run; for
+//           each child, next_from: clear its bit, then run it; leave_run, which activates the scope
+//           again if a child's bit is left. Cleared on exit instead, a bit set during the run would
+//           be lost.
 //           Drop a child: clear its bit.
 // Invariants
-//   (1) If a bit is set and the scope does not run, the scope's own bit is set in its parent, or the scope
-//       is about to run.
+//   (1) If a bit is set and the scope does not run, the scope's own bit is set in its parent, or
+//       the scope is about to run.
 //   (2) A summary bit is set exactly if its word is not zero.
-// Limits    One thread. A set must not move: children and bells hold its address. It grows when a child
-//           past its end is activated.
-// Cost      activate: three words and two branches, then the same per level that was clear. next_from:
-//           two words, however sparse, up to 4096 children; one word more per 4096. No atomics.
+// Limits    One thread. A set must not move: children and bells hold its address. It grows when a
+//           child past its end is activated.
+// Cost      activate: three words and two branches, then the same per level that was clear.
+//           next_from: two words, however sparse, up to 4096 children; one word more per 4096. No
+//           atomics.
 // Source    Ours; it stands where Timely Dataflow has a heap of paths.
 #pragma once
+
+#include <leat/base/check.hpp>
+#include <leat/base/small_vector.hpp>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
-#include <leat/base/check.hpp>
-#include <leat/base/small_vector.hpp>
-
 namespace leat::core {
 
 class ActivationSet;
 
-/// One child's place in a set: what whoever has something for the child keeps. The default is nobody's.
+/// One child's place in a set: what whoever has something for the child keeps. The default is
+/// nobody's.
 class Activation {
  public:
   Activation() noexcept = default;
@@ -96,8 +100,8 @@ class ActivationSet {
     return false;
   }
 
-  /// The first child at or after `position` whose bit is set, or kNone. Bits that are set behind the
-  /// position during a run wait for the next one.
+  /// The first child at or after `position` whose bit is set, or kNone. Bits that are set behind
+  /// the position during a run wait for the next one.
   [[nodiscard]] std::uint32_t next_from(std::uint32_t position) const noexcept {
     const std::size_t word = position / 64;
     if (word >= words_.size()) return kNone;
@@ -129,7 +133,7 @@ class ActivationSet {
 
   bool set(std::uint32_t child) {
     const std::size_t word = child / 64;
-    if (word >= words_.size()) [[unlikely]] grow(word);
+    if (word >= words_.size()) grow(word);
     if ((words_[word] & bit(child % 64)) != 0) return false;
     words_[word] |= bit(child % 64);
     summary_[word / 64] |= bit(word % 64);

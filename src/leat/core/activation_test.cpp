@@ -1,11 +1,10 @@
 #include <leat/core/activation.hpp>
 
-#include <set>
-#include <vector>
+#include <leat/base/rng.hpp>
 
 #include <gtest/gtest.h>
-
-#include <leat/base/rng.hpp>
+#include <set>
+#include <vector>
 
 namespace leat::core {
 namespace {

@@ -1,42 +1,43 @@
-// What      How a receiver learns which of its many channels have something: each receiving end is a
-//           Doorbell, each receiving thread has one ReadyList. Senders announce edges, not messages.
+// What      How a receiver learns which of its many channels have something: each receiving end is
+//           a Doorbell, each receiving thread has one ReadyList. Senders announce edges, not
+//           messages.
 // Shape
-//           state of a Doorbell, two bits:   READY   it is on the ready list, or its push is under way
+//           state of a Doorbell, two bits:   READY   on the ready list, or its push is under way
 //                                            CLOSED  the receiving end is gone
 //
 //           ReadyList.head_ --> [bell] --> [bell] --> null     newest first; taken all at once
-// Protocol  Sender:    put the datum into the channel's queue; `mark` the bell: fetch_or(READY), always.
-//                      If neither bit was set: push the bell on the list (seq_cst) and ring the
-//                      receiver's parker. If CLOSED was set: nobody will come; send no more.
+// Protocol  Sender:    put the datum into the channel's queue; `mark` the bell: fetch_or(READY),
+//                      always. If neither bit was set: push the bell on the list (seq_cst) and ring
+//                      the receiver's parker. If CLOSED was set: nobody will come; send no more.
 //           Receiver:  take the whole list with one exchange. For each bell: read its next, *then*
 //                      fetch_and(~READY), *then* let the channel be drained.
 //           Before it parks the receiver asks `has_ready` from inside the parker's recheck.
-//           Receiving end dropped: `close`. If the bell is on the list at that moment, the reference
-//                      that the receiving end had on the channel passes to the list, and `surface` (or
-//                      the list's destructor) calls the bell's release; if not, the caller gives it back.
+//           Receiving end dropped: `close`. If the bell is on the list at that moment, the
+//                      reference that the receiving end had on the channel passes to the list, and
+//                      `surface` (or the list's destructor) calls the bell's release; if not, the
+//                      caller gives it back.
 // Invariants
 //   (1) A bell that is open and READY is on the list exactly once, or its one pusher is on the way.
 //   (2) A datum whose `mark` returned is in a queue whose bell is READY, or was surfaced after it.
 //   (3) Only whoever took the bell off the list clears READY; draining a channel never touches it.
 //       Operators drain for other reasons too, and a reset by them would push the bell twice.
 //   (4) After `close` a bell is pushed at most by a sender that marked before it.
-// Ordering  notice    fetch_or -> fetch_and: the datum is in the queue before the receiver drains for it.
-//                     And back, fetch_and -> the next fetch_or: `next` was read before it is overwritten.
-//                     That is why `next` needs no atomic, and why a sender may not skip the
-//                     read-modify-write when it sees READY: it would order nothing.
+// Ordering  notice    fetch_or -> fetch_and: the datum is in the queue before the receiver drains
+//                     for it. And back, fetch_and -> the next fetch_or: `next` was read before it
+//                     is overwritten. That is why `next` needs no atomic, and why a sender may not
+//                     skip the read-modify-write when it sees READY: it would order nothing.
 //           listed    head_ push -> exchange: the bell's `next` is whole before it is followed.
 //           doze      the seq_cst halves of "push, then look whether the receiver sleeps" and "say
 //                     PARKED, then look at the list"; see parker.hpp.
-// Limits    Order between bells is not kept: newest first. Notices are per edge: however long a burst,
-//           at most one per bell is outstanding. A drain that stops early must remember that itself.
-// Cost      mark: one read-modify-write of the bell's line; on an edge a compare-exchange and the load of
-//           the parker besides. surface: one relaxed load when nothing is there; else one exchange and
-//           one read-modify-write per bell. No allocation. Counted: bells surfaced, lists taken.
+// Limits    Order between bells is not kept: newest first. Notices are per edge: however long a
+//           burst, at most one per bell is outstanding. A drain that stops early must remember that
+//           itself.
+// Cost      mark: one read-modify-write of the bell's line; on an edge a compare-exchange and the
+//           load of the parker besides. surface: one relaxed load when nothing is there; else one
+//           exchange and one read-modify-write per bell. No allocation. Counted: bells surfaced,
+//           lists taken.
 // Source    Ours. The list is Treiber's (IBM RJ 5118, 1986) without its pop, hence without ABA.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
@@ -45,12 +46,15 @@
 #include <leat/base/plain.hpp>
 #include <leat/core/parker.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace leat::core {
 
 class ReadyList;
 
-/// The receiving end of one channel, as senders see it. Lives in the channel's block, which is counted
-/// by every endpoint; derive from it or hold it, and find the block again in `release`.
+/// The receiving end of one channel, as senders see it. Lives in the channel's block, which is
+/// counted by every endpoint; derive from it or hold it, and find the block again in `release`.
 class Doorbell {
  public:
   /// Gives back the receiving end's reference on the block that holds the bell; may destroy both.
@@ -62,8 +66,8 @@ class Doorbell {
 
   /// Says that nobody will drain the channel any more.
   ///
-  /// Returns:  whether the bell is on the ready list. If so, the receiving end's reference now belongs
-  ///           to the list; if not, the caller gives it back itself.
+  /// Returns:  whether the bell is on the ready list. If so, the receiving end's reference is the
+  ///           list's from now on; if not, the caller gives it back itself.
   /// Threads:  the receiver; once.
   [[nodiscard]] bool close() noexcept {
     const std::uint32_t before = state_.fetch_or_acq_rel(kClosed, notice{}, notice{});
@@ -119,15 +123,14 @@ class alignas(kCacheLine) ReadyList {
   ///
   /// Returns:  on `edge` the caller must ring the receiver's parker; see `announce`.
   /// Threads:  any sender that keeps the bell's block alive. Never waits.
-  /// Ordering: what the caller did before is visible to the receiver when it surfaces the bell next.
+  /// Ordering: what the caller did before is visible to the receiver that surfaces the bell next.
   [[nodiscard]] Mark mark(Doorbell& bell) noexcept {
     using notice = Doorbell::notice;
     if (LEAT_MUTANT("doorbell.skip_when_ready") &&
         (bell.state_.load_acquire(notice{}) & Doorbell::kReady) != 0) {
       return Mark::quiet;
     }
-    const std::uint32_t before =
-        bell.state_.fetch_or_acq_rel(Doorbell::kReady, notice{}, notice{});
+    const std::uint32_t before = bell.state_.fetch_or_acq_rel(Doorbell::kReady, notice{}, notice{});
     if (before == 0) {
       push(bell);
       return Mark::edge;
@@ -135,7 +138,8 @@ class alignas(kCacheLine) ReadyList {
     return (before & Doorbell::kClosed) != 0 ? Mark::closed : Mark::quiet;
   }
 
-  /// Whether there may be something to surface. For the recheck before parking; orders against `mark`.
+  /// Whether there may be something to surface. For the recheck before parking; orders against
+  /// `mark`.
   ///
   /// Threads:  the receiver.
   [[nodiscard]] bool has_ready() const noexcept { return head_.load_seq_cst(doze{}) != nullptr; }
@@ -147,7 +151,8 @@ class alignas(kCacheLine) ReadyList {
   /// Threads:  the receiver. Never waits.
   template <class OnReady>
   std::size_t surface(OnReady&& on_ready) {
-    if (head_.load_relaxed() == nullptr) return 0;  // no order needed: has_ready asks before parking
+    if (head_.load_relaxed() == nullptr)
+      return 0;  // no order needed: has_ready asks before parking
     Doorbell* bell = head_.exchange_acquire(nullptr, listed{});
     std::size_t ready = 0;
     while (bell != nullptr) {

@@ -1,8 +1,7 @@
 #include <leat/core/doorbell.hpp>
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace leat::core {
 namespace {

@@ -1,26 +1,28 @@
 // What      How long a worker with nothing to do polls before it parks.
-// Protocol  The worker asks `budget`, polls for at most that long, and says `found` or, on its way to the
-//           parker, `missed`; or it calls `poll`, which is all of that.
+// Protocol  The worker asks `budget`, polls for at most that long, and says `found` or, on its way
+//           to the parker, `missed`; or it calls `poll`, which is all of that.
 // Invariants
 //   (1) 0 <= budget() <= idle_spin. idle_spin 0 never polls.
-//   (2) While the crowd is larger than the CPUs, budget() is 0, and what happens then teaches nothing.
+//   (2) While the crowd is larger than the CPUs, budget() is 0, and what happens then teaches
+//       nothing.
 //   (3) kPatience misses in a row cost the whole budget each; every further one halves it; under an
-//       eighth it is 0. Then every kRetryEvery-th idle spell polls once with the whole budget, to notice
-//       that times have changed: a worker whom polling never helps pays 1/kRetryEvery of it.
+//       eighth it is 0. Then every kRetryEvery-th idle spell polls once with the whole budget, to
+//       notice that times have changed: a worker whom polling never helps pays 1/kRetryEvery of it.
 //   (4) One success restores the whole budget.
-// Limits    One thread's. It adapts to successes only; it does not predict when something will come.
+// Limits    One thread's. It adapts to successes only; it does not predict when something will
+//           come.
 // Cost      Arithmetic on three words, and one load of the crowd.
-// Source    Ours. Spinning for about the cost of the sleep is Karlin et al. 1991 ("Empirical studies of
-//           competitive spinning"); leaving when crowded is ours.
+// Source    Ours. Spinning for about the cost of the sleep is Karlin et al. 1991 ("Empirical
+//           studies of competitive spinning"); leaving when crowded is ours.
 #pragma once
-
-#include <chrono>
-#include <cstdint>
-#include <utility>
 
 #include <leat/base/clock.hpp>
 #include <leat/base/spin_pause.hpp>
 #include <leat/core/crowd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
 
 namespace leat::core {
 
@@ -32,7 +34,9 @@ class IdlePolicy {
 
   /// `idle_spin`: the most that is polled before parking. Without a crowd, nobody is in the way.
   explicit IdlePolicy(Nanos idle_spin = kIdleSpin, const Crowd* crowd = nullptr) noexcept
-      : idle_spin_(idle_spin < Nanos{0} ? Nanos{0} : idle_spin), budget_(idle_spin_), crowd_(crowd) {}
+      : idle_spin_(idle_spin < Nanos{0} ? Nanos{0} : idle_spin),
+        budget_(idle_spin_),
+        crowd_(crowd) {}
 
   /// How long to poll now; 0: park at once.
   [[nodiscard]] Nanos budget() const noexcept { return crowded() ? Nanos{0} : budget_; }

@@ -1,11 +1,12 @@
-// What      Which of up to 1024 workers sleep, in one word per 64: a publisher that many workers read
-//           asks it once instead of asking every parker.
-// Protocol  Publisher: make the thing visible with a seq_cst store; `for_each_parked`, and unpark each.
-//           Worker, on its way to sleep: `set` its bit; then look again at all that is published, with
-//           seq_cst loads; sleep if there is nothing; `clear` its bit when it is awake.
+// What      Which of up to 1024 workers sleep, in one word per 64: a publisher that many workers
+//           read asks it once instead of asking every parker.
+// Protocol  Publisher: make the thing visible with a seq_cst store; `for_each_parked`, and unpark
+//           each.
+//           Worker, on its way to sleep: `set` its bit; then look again at all that is published,
+//           with seq_cst loads; sleep if there is nothing; `clear` its bit when it is awake.
 // Invariants
-//   (1) A bit is set and cleared by its worker alone. Were a waker to clear it, the clear could hit the
-//       worker's *next* sleep and hide it.
+//   (1) A bit is set and cleared by its worker alone. Were a waker to clear it, the clear could hit
+//       the worker's *next* sleep and hide it.
 //   (2) A publisher sees the bit, or the worker's second look sees what was published.
 // Ordering  doze  the seq_cst halves of "publish, then load the mask" and "set the bit, then look".
 //           With release and acquire alone both may miss each other, and a wake-up is lost.
@@ -15,14 +16,14 @@
 // Source    Ours.
 #pragma once
 
+#include <leat/base/atomic.hpp>
+#include <leat/base/cache_line.hpp>
+#include <leat/base/check.hpp>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-
-#include <leat/base/atomic.hpp>
-#include <leat/base/cache_line.hpp>
-#include <leat/base/check.hpp>
 
 namespace leat::core {
 

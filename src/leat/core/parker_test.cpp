@@ -1,8 +1,7 @@
 #include <leat/core/parker.hpp>
 
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace leat::core {
 namespace {

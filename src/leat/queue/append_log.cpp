@@ -26,8 +26,8 @@ AppendLog::~AppendLog() {
   while (free_ != nullptr) ::operator delete(std::exchange(free_, free_->next.read()));
 }
 
-// The entry starts a chunk of its own choosing; nobody knows of it until publish_next_chunk. What an
-// earlier reserve without commit left is used if it is large enough.
+// The entry starts a chunk of its own choosing; nobody knows of it until publish_next_chunk. What
+// an earlier reserve without commit left is used if it is large enough.
 void AppendLog::reserve_in_next_chunk(std::size_t bytes) {
   const std::size_t wanted = bytes + sizeof(EntryHeader);
   if (next_ != nullptr && (next_->bytes < wanted || room() >= wanted)) {

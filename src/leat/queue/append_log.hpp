@@ -1,47 +1,57 @@
-// What      One writer appends entries, a fixed set of readers each reads all of them in place: how a
-//           worker tells its peers about progress, whatever their number. In private memory, grown by
-//           chunks; the readers copy nothing and write nothing but a position per chunk.
+// What      One writer appends entries, a fixed set of readers each reads all of them in place: how
+//           a worker tells its peers about progress, whatever their number. In private memory,
+//           grown by chunks; the readers copy nothing and write nothing but a position per chunk.
 // Shape
 //   chunk 7 ----------------------.          chunk 8 ---------------------.
 //   | header payload | header payload |  continue |  -->  | header payload | 0 |  ...
 //                            ^ reader A stands here              reader B ^
 //
-//   header: committed  bytes of the whole entry, header included; 0: not yet; continue: see the next chunk
-//           count, tag, ops, payload bytes; the payload begins behind it, aligned to 16.
-// Protocol  Writer:  reserve room for an entry; fill it; commit: write the header's fields, zero the
-//                    *next* header, and only then store `committed` (seq_cst). An entry that does not
-//                    fit begins the next chunk: it is made whole there, and the one store that publishes
-//                    it is `continue` in the old chunk. So `continue` is never followed by nothing.
-//                    After commit look for sleepers (core/park_mask.hpp) and wake them.
+//   header:  committed  bytes of the whole entry, header included; 0: not yet; or `continue`
+//            count, tag, ops, payload bytes; the payload begins behind it, aligned to 16
+// Protocol  Writer:  reserve room for an entry; fill it; commit: write the header's fields, zero
+//                    the *next* header, and only then store `committed` (seq_cst). An entry that
+//                    does not fit begins the next chunk: it is made whole there, and the one store
+//                    that publishes it is `continue` in the old chunk. So `continue` is never
+//                    followed by nothing. After commit look for sleepers (core/park_mask.hpp) and
+//                    wake them.
 //           Reader:  peek: load `committed`; at `continue` step into the next chunk, publish the
 //                    position, look there. advance: add the entry's bytes.
 //                    Before parking: publish_position, set the bit, has_more, then sleep.
-//           Recycling, by the writer when it needs a chunk: chunks before the one where the last reader
-//                    stands are free; their entries are destroyed and the memory is used again.
+//           Recycling, by the writer when it needs a chunk: chunks before the one where the last
+//                    reader stands are free; their entries are destroyed and the memory is used
+//                    again.
 // Invariants
-//   (1) A reader never stands on a word that was not made a header, 0 or more, before it could get there.
+//   (1) A reader never stands on a word that was not made a header, 0 or more, before it could get
+//       there.
 //   (2) A published position is never ahead of the chunk its reader stands in.
 //   (3) All cursors' positions exist, at chunk 0, before the first entry is committed.
 //   (4) Committed entries do not change until their chunk is free.
-// Ordering  published  from the store of `committed` to the readers' loads: the entry is whole and the next
-//                      header zero. seq_cst on the writer's side and in has_more: "commit, then look for
-//                      sleepers" against "say that I sleep, then look at the header". peek needs acquire
-//                      only.
-//           passed     from a reader's position to the writer: it has read all it will of the chunks
-//                      before that one.
-//           Relaxed: `committed` of the first entry of a chunk, which `continue` publishes; a reader's
-//           second load of what peek saw; and the writer's own loads when it destroys.
-// Limits    Unbounded: a reader that stands still keeps all chunks from its own on. A reader that does
-//           not come must be retired. Several readers may read and copy a payload at the same moment:
-//           its type must allow concurrent const use. Free chunks are kept until the log goes; a chunk
-//           larger than `chunk_bytes`, made for one large entry, is freed. The log must outlive its
-//           cursors. One process: entries hold pointers.
-// Cost      commit: one seq_cst store, the entry's own lines, nothing per reader. peek: one load. A chunk:
-//           one load per reader for the writer, one store for each reader. Nothing is allocated once the
-//           readers' lag is covered by chunks.
-// Source    Ours. Single-writer logs as in Aeron's log buffers (committed length as the header's first
-//           word); progress over them is new.
+// Ordering  published  from the store of `committed` to the readers' loads: the entry is whole and
+//                      the next header zero. seq_cst on the writer's side and in has_more: "commit,
+//                      then look for sleepers" against "say that I sleep, then look at the header".
+//                      peek needs acquire only.
+//           passed     from a reader's position to the writer: it has read all it will of the
+//                      chunks before that one.
+//           Relaxed: `committed` of the first entry of a chunk, which `continue` publishes; a
+//           reader's second load of what peek saw; and the writer's own loads when it destroys.
+// Limits    Unbounded: a reader that stands still keeps all chunks from its own on. A reader that
+//           does not come must be retired. Several readers may read and copy a payload at the same
+//           moment: its type must allow concurrent const use. Free chunks are kept until the log
+//           goes; a chunk larger than `chunk_bytes`, made for one large entry, is freed. The log
+//           must outlive its cursors. One process: entries hold pointers.
+// Cost      commit: one seq_cst store, the entry's own lines, nothing per reader. peek: one load. A
+//           chunk: one load per reader for the writer, one store for each reader. Nothing is
+//           allocated once the readers' lag is covered by chunks.
+// Source    Ours. Single-writer logs as in Aeron's log buffers (committed length as the header's
+//           first word); progress over them is new.
 #pragma once
+
+#include <leat/base/atomic.hpp>
+#include <leat/base/cache_line.hpp>
+#include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
+#include <leat/base/plain.hpp>
+#include <leat/base/type_name.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,13 +62,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-
-#include <leat/base/atomic.hpp>
-#include <leat/base/cache_line.hpp>
-#include <leat/base/check.hpp>
-#include <leat/base/mutant.hpp>
-#include <leat/base/plain.hpp>
-#include <leat/base/type_name.hpp>
 
 namespace leat::queue {
 
@@ -103,9 +106,9 @@ inline constexpr EntryOps kEntryOps = internal::make_entry_ops<T>();
 /// What stands before each payload. Readers see it constant.
 struct alignas(16) EntryHeader {
   Atomic<std::uint32_t> committed{0};
-  std::uint32_t count = 0;         // records, or whatever the writer counts
-  std::uint64_t tag = 0;           // whose entry: the id of a scope
-  const EntryOps* ops = nullptr;   // null: bytes that need no destruction
+  std::uint32_t count = 0;          // records, or whatever the writer counts
+  std::uint64_t tag = 0;            // whose entry: the id of a scope
+  const EntryOps* ops = nullptr;    // null: bytes that need no destruction
   std::uint32_t payload_bytes = 0;  // as reserved
 
   [[nodiscard]] const std::byte* payload() const noexcept {
@@ -123,7 +126,7 @@ struct alignas(16) EntryHeader {
 
 class AppendLog {
   struct published : Edge {};  // writer -> reader: the entry is whole, the next header is zero
-  struct passed : Edge {};       // reader -> writer: nothing before this chunk is read any more
+  struct passed : Edge {};     // reader -> writer: nothing before this chunk is read any more
 
   struct Chunk;
 
@@ -168,8 +171,8 @@ class AppendLog {
   /// Requires: a `reserve` before it; the payload's `count` records are alive, and their lives end
   ///           through `ops` (which lives as long as the log), or need no end if it is null.
   /// Threads:  the writer. Wake sleepers after it.
-  /// Ordering: what the writer did before is visible to a reader that peeks the entry; a reader that set
-  ///           its bit in a park mask sees it in `has_more`, or the writer sees the bit after this.
+  /// Ordering: what the writer did before is visible to a reader that peeks the entry. A reader that
+  ///           set its bit in a park mask sees it in `has_more`, or the writer sees the bit after.
   void commit(std::uint64_t tag, std::uint32_t count, const EntryOps* ops) noexcept {
     LEAT_DCHECK(reserved_ != nullptr, "commit without reserve");
     EntryHeader* const entry = std::exchange(reserved_, nullptr);
@@ -199,8 +202,8 @@ class AppendLog {
     commit(tag, static_cast<std::uint32_t>(records.size()), &kEntryOps<T>);
   }
 
-  /// Destroys the entries that all readers have passed, chunk by chunk. `reserve` does so when it needs
-  /// a chunk; a writer that goes to sleep may do it earlier. Threads: the writer.
+  /// Destroys the entries that all readers have passed, chunk by chunk. `reserve` does so when it
+  /// needs a chunk; a writer that goes to sleep may do it earlier. Threads: the writer.
   void collect() noexcept;
 
   /// The cursor of reader number `reader`. Threads: any; one thread per number, once.
@@ -230,8 +233,10 @@ class AppendLog {
   };
 
   struct Reader {
-    Atomic<std::uint64_t> position{0};  // a chunk's sequence; all before it are passed. Once per chunk,
-    bool taken = false;                 // so sharing a line with others costs little
+    // A chunk's sequence: all before it are passed. Stored once per chunk, so that sharing a line
+    // with other readers costs little.
+    Atomic<std::uint64_t> position{0};
+    bool taken = false;
   };
 
   static std::size_t entry_bytes(std::size_t payload_bytes) noexcept {
@@ -265,12 +270,12 @@ class AppendLog {
 
   // The writer's.
   alignas(kCacheLine) Chunk* current_ = nullptr;
-  EntryHeader* tail_ = nullptr;         // the header of the next entry, in current_
-  EntryHeader* reserved_ = nullptr;     // in current_, or the first of next_
+  EntryHeader* tail_ = nullptr;      // the header of the next entry, in current_
+  EntryHeader* reserved_ = nullptr;  // in current_, or the first of next_
   std::uint32_t reserved_bytes_ = 0;
-  Chunk* next_ = nullptr;               // where the reserved entry stands, if not in current_
-  Chunk* oldest_ = nullptr;             // oldest_ ... current_ hold entries, linked by next
-  Chunk* free_ = nullptr;               // of chunk_bytes_ each, linked by next
+  Chunk* next_ = nullptr;    // where the reserved entry stands, if not in current_
+  Chunk* oldest_ = nullptr;  // oldest_ ... current_ hold entries, linked by next
+  Chunk* free_ = nullptr;    // of chunk_bytes_ each, linked by next
   std::uint64_t entries_ = 0;
   std::uint64_t allocated_ = 0;
 };
@@ -294,8 +299,8 @@ class AppendLog::Cursor {
   }
   ~Cursor() { leave(); }
 
-  /// The oldest entry not yet advanced over, or null. Never waits, allocates or writes, save for the
-  /// position when it enters a chunk.
+  /// The oldest entry not yet advanced over, or null. Never waits, allocates or writes, save for
+  /// the position when it enters a chunk.
   ///
   /// Returns: an entry that stays as it is until `advance` or `leave`.
   [[nodiscard]] const EntryHeader* peek() noexcept {
@@ -310,7 +315,8 @@ class AppendLog::Cursor {
     return committed == 0 ? nullptr : at_;
   }
 
-  /// Steps over the entry that `peek` returned. Requires: `peek` returned one; checked in debug builds.
+  /// Steps over the entry that `peek` returned. Requires: `peek` returned one; checked in debug
+  /// builds.
   void advance() noexcept {
     const std::uint32_t committed = at_->committed.load_relaxed();  // peek ordered it
     LEAT_DCHECK(committed != 0 && committed != kContinue, "advance without peek");
@@ -322,12 +328,14 @@ class AppendLog::Cursor {
     return reader_ != nullptr && at_->committed.load_seq_cst(published{}) != 0;
   }
 
-  /// Tells the writer which chunks this reader is done with. `peek` does so whenever it enters a chunk.
+  /// Tells the writer which chunks this reader is done with. `peek` does so whenever it enters a
+  /// chunk.
   void publish_position() noexcept {
     if (reader_ != nullptr) reader_->position.store_release(chunk_->sequence, passed{});
   }
 
-  /// Gives up reading: the writer no longer waits for this cursor. It has nothing to read afterwards.
+  /// Gives up reading: the writer no longer waits for this cursor. It has nothing to read
+  /// afterwards.
   void leave() noexcept {
     if (reader_ != nullptr) {
       std::exchange(reader_, nullptr)->position.store_release(kGone, passed{});

@@ -1,13 +1,12 @@
 #include <leat/queue/append_log.hpp>
 
+#include <gtest/gtest.h>
 #include <cstring>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace leat::queue {
 namespace {

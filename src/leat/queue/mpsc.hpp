@@ -1,31 +1,33 @@
-// What      An intrusive queue from any number of producers to one consumer: what carries batches between
-//           workers. Unbounded; it owns nothing and allocates nothing.
+// What      An intrusive queue from any number of producers to one consumer: what carries batches
+//           between workers. Unbounded; it owns nothing and allocates nothing.
 // Shape
 //           head_ (consumer)                               tail_ (producers)
 //             |                                               |
 //             v                                               v
 //           [node] --next--> [node] --next--> [node]   ...  [node] --next--> null
 //
-//           A stub node stands in whenever the queue would be empty, so tail_ always has a node to hang
-//           the next one on.
+//           A stub node stands in whenever the queue would be empty, so tail_ always has a node to
+//           hang the next one on.
 // Protocol  push: next = null; previous = tail_.exchange(node); previous->next = node (the link).
-//           pop: take head_ if its next is linked; if head_ is the last node, push the stub behind it
-//           first and take it then.
+//           pop: take head_ if its next is linked; if head_ is the last node, push the stub behind
+//           it first and take it then.
 // Invariants
 //   (1) From the exchange until its link a node and all behind it cannot be popped.
 //   (2) Nodes come out in the order of the exchanges; those of one producer in its own order.
 //   (3) A node that `pop` returned belongs to the caller: the queue holds no pointer to it.
-// Ordering  link    previous->next -> consumer: the node and all it carries is whole before it is popped.
-//           handoff tail_ -> the next producer: the node's next was nulled before it is linked; without
-//                   it the nulling could come after the link and cut the queue.
-//           The consumer reads tail_ relaxed: it only asks whether head_ is the last; if the answer is
-//           old, pushing the stub does no harm.
-// Limits    A producer that is preempted between its exchange and its link hides all that was pushed
-//           behind it until it runs again: `pop` says nullptr meanwhile. Whoever announces the queue
-//           must therefore do so after `push` returned, as the doorbell does; then the last announcement
-//           finds everything. Nodes left at destruction are the caller's: drain first.
-// Cost      push: one exchange and one store to the previous node's line. pop: one load; when the queue
-//           runs empty one exchange. No allocation.
+// Ordering  link    previous->next -> consumer: the node and all it carries is whole before it is
+//                   popped.
+//           handoff tail_ -> the next producer: the node's next was nulled before it is linked;
+//                   without it the nulling could come after the link and cut the queue.
+//           The consumer reads tail_ relaxed: it only asks whether head_ is the last; if the answer
+//           is old, pushing the stub does no harm.
+// Limits    A producer that is preempted between its exchange and its link hides all that was
+//           pushed behind it until it runs again: `pop` says nullptr meanwhile. Whoever announces
+//           the queue must therefore do so after `push` returned, as the doorbell does; then the
+//           last announcement finds everything. Nodes left at destruction are the caller's: drain
+//           first.
+// Cost      push: one exchange and one store to the previous node's line. pop: one load; when the
+//           queue runs empty one exchange. No allocation.
 // Source    Dmitry Vyukov, "Intrusive MPSC node-based queue" (1024cores).
 #pragma once
 
