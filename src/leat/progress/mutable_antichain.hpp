@@ -47,34 +47,31 @@ namespace internal {
 /// Counts whose frontier is the first positive one.
 template <class T>
 class TotalCounts {
-  using Counts = SortedCounts<T, 2>;
+  using Counts = SortedCounts<T>;
 
  public:
+  /// Requires: `diff` is not 0.
   template <class F>
   void update(const T& time, std::int64_t diff, F& on_change) {
-    const auto [index, before, now] = counts_.add(time, diff);
-    if ((before > 0) == (now > 0)) {
-      // The frontier is as it was.
-    } else if (now > 0) {
+    if (counts_.size() != 0) {
+      auto* const entries = counts_.data();
       const std::uint32_t first = counts_.mark();
-      if (index < first) {
-        counts_.set_mark(index);
-        on_change(time, 1);
-        if (first != Counts::kNone) on_change(std::as_const(counts_)[first].time, -1);
+      if (first != Counts::kNone && entries[first].time == time) {
+        const std::int64_t now = Counts::sum(entries[first].count, diff);
+        entries[first].count = now;
+        if (now <= 0) leave(first, now, time, on_change);
+        return;
       }
-    } else if (index == counts_.mark()) {
-      const auto* const entries = std::as_const(counts_).data();
-      std::uint32_t next = index + 1;
-      while (next < counts_.size() && entries[next].count <= 0) ++next;
-      if (next < counts_.size()) {
-        counts_.set_mark(next);
-        on_change(entries[next].time, 1);
-      } else {
-        counts_.set_mark(Counts::kNone);
+      if (!(entries[counts_.size() - 1].time < time)) {
+        update_anywhere(time, diff, on_change);
+        return;
       }
-      on_change(time, -1);
     }
-    counts_.tidy();
+    const std::uint32_t index = counts_.append(time, diff);
+    if (diff > 0 && counts_.mark() == Counts::kNone) {
+      counts_.set_mark(index);
+      on_change(time, 1);
+    }
   }
 
   template <class Range, class F>
@@ -101,15 +98,46 @@ class TotalCounts {
   void clear() noexcept { counts_.clear(); }
 
  private:
+  /// The frontier's count is no longer positive: the next positive one takes over.
+  template <class F>
+  void leave(std::uint32_t first, std::int64_t now, const T& time, F& on_change) {
+    const auto* const entries = std::as_const(counts_).data();
+    const std::uint32_t size = counts_.size();
+    std::uint32_t next = first + 1;
+    while (next < size && entries[next].count <= 0) ++next;
+    if (next < size) {
+      counts_.set_mark(next);
+      on_change(entries[next].time, 1);
+    } else {
+      counts_.set_mark(Counts::kNone);
+    }
+    on_change(time, -1);
+    if (now == 0) counts_.settle(first);
+  }
+
+  template <class F>
+  [[gnu::noinline]] void update_anywhere(const T& time, std::int64_t diff, F& on_change) {
+    const auto [index, before, now] = counts_.add(time, diff);  // not the frontier's
+    if (now == 0) {
+      counts_.settle(index);
+    } else if (now > 0 && index < counts_.mark()) {
+      const std::uint32_t first = counts_.mark();
+      counts_.set_mark(index);
+      on_change(time, 1);
+      if (first != Counts::kNone) on_change(std::as_const(counts_)[first].time, -1);
+    }
+  }
+
   Counts counts_;  // its mark is the frontier
 };
 
 /// Counts with a frontier of several elements beside them.
 template <class T>
 class PartialCounts {
-  using Counts = SortedCounts<T, 2>;
+  using Counts = SortedCounts<T>;
 
  public:
+  /// Requires: `diff` is not 0.
   template <class F>
   void update(const T& time, std::int64_t diff, F& on_change) {
     const auto [index, before, now] = counts_.add(time, diff);
@@ -120,7 +148,7 @@ class PartialCounts {
         vanish(index, on_change);
       }
     }
-    counts_.tidy();
+    if (now == 0) counts_.settle(index);
   }
 
   template <class Range, class F>

@@ -1,18 +1,21 @@
-// What      SortedCounts<T, N>: times with their counts in ascending order, N of them without
+// What      SortedCounts<T>: times with their counts in ascending order, two of them without
 // allocation.
 //           The storage under MutableAntichain, which there are two of for each port of a dataflow.
-// Shape     size, capacity, zeros, mark | N entries in place, or the address of more
-//           (48 bytes for a 64-bit time and N = 2)
+// Shape     size, capacity, zeros, mark | two entries in place, or the address of more
+//           (48 bytes for a 64-bit time)
 // Invariants
-//   (1) Entries are distinct and ascending; at most `zeros` of them have count 0.
+//   (1) Entries are distinct and ascending; exactly `zeros` of them have count 0, never the last.
 //   (2) `mark` is the owner's index of an entry, or kNone; it follows that entry when others move.
-// Limits    Entries whose count is 0 stay where they are until room is needed or they are the
-// majority, so
-//           that removing is a store and a new time may take the place of an old neighbour. Memory
-//           that was allocated is kept until `clear`.
-// Cost      Finding the last entry or the marked one is one compare each, others a binary search.
-// Making an
-//           entry at the end is a store, elsewhere a move of those behind it.
+// Protocol  Change a count with `add` (or in place, through `data`), then call `settle` if it
+// became 0. In
+//           between the entry is still there, so its time can be reported.
+// Limits    Of more than two entries, one whose count became 0 stays until room is needed or such
+// are the
+//           majority: removing is a store, and a new time may take the place of an old neighbour.
+//           Memory that was allocated is kept until `clear`.
+// Cost      `append` is a store. `add` finds the last entry and the marked one by a compare each,
+// others by
+//           binary search, and moves the entries behind a new one.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +30,7 @@
 
 namespace leat::progress::internal {
 
-template <class T, std::uint32_t N>
+template <class T>
 class SortedCounts {
   static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>,
                 "a timestamp must be movable without exceptions");
@@ -78,36 +81,58 @@ class SortedCounts {
     return index < size_ && data()[index].time == time ? index : kNone;
   }
 
+  /// Makes an entry behind all others and returns its index.
+  ///
+  /// Requires: `time` is greater than every entry's, and `count` is not 0.
+  std::uint32_t append(const T& time, std::int64_t count) {
+    if (size_ == capacity_) make_room();
+    std::construct_at(data() + size_, Entry{time, count});
+    return size_++;
+  }
+
   struct Added {
     std::uint32_t index;
     std::int64_t before;
     std::int64_t now;
   };
 
-  /// Adds `diff` to the count of `time`. The entry stays, with count 0 if so, until the next `add`
-  /// or `tidy`.
+  /// Adds `diff`, which is not 0, to the count of `time`.
   Added add(const T& time, std::int64_t diff) {
     const std::uint32_t index = slot(time);
     std::int64_t& count = data()[index].count;
     const std::int64_t before = count;
-    std::int64_t now = 0;
-    [[maybe_unused]] const bool wraps = __builtin_add_overflow(before, diff, &now);
-    LEAT_DCHECK(!wraps, "a count at a time overflows 64 bits");
-    count = now;
-    zeros_ = zeros_ - (before == 0 ? 1U : 0U) + (now == 0 ? 1U : 0U);
-    return {index, before, now};
+    if (before == 0) --zeros_;
+    count = sum(before, diff);
+    return {index, before, count};
   }
 
-  /// Drops the entries that are 0 if nothing else is there, or if they are many and the majority.
-  void tidy() noexcept {
-    if (zeros_ == size_) {
-      std::destroy_n(data(), size_);
-      size_ = 0;
-      zeros_ = 0;
-      mark_ = kNone;
-    } else if (zeros_ > kTidyAbove && zeros_ > size_ / 2) {
-      drop_zeros();
+  /// To be called when the count at `index` has become 0.
+  ///
+  /// Requires: `index` is not the mark.
+  void settle(std::uint32_t index) noexcept {
+    Entry* const entries = data();
+    if (index + 1 == size_) {
+      std::destroy_at(entries + --size_);
+      for (; size_ > 0 && entries[size_ - 1].count == 0; --zeros_) {
+        std::destroy_at(entries + --size_);
+      }
+    } else if (size_ == 2) {
+      entries[0] = std::move(entries[1]);
+      std::destroy_at(entries + 1);
+      size_ = 1;
+      if (mark_ == 1) mark_ = 0;
+    } else {
+      ++zeros_;
+      if (zeros_ > kTidyAbove && zeros_ > size_ / 2) drop_zeros();
     }
+  }
+
+  /// `count + diff`; that it fits is checked in debug builds.
+  [[nodiscard]] static std::int64_t sum(std::int64_t count, std::int64_t diff) {
+    std::int64_t result = 0;
+    [[maybe_unused]] const bool wraps = __builtin_add_overflow(count, diff, &result);
+    LEAT_DCHECK(!wraps, "a count at a time overflows 64 bits");
+    return result;
   }
 
   /// Forgets everything and gives the memory back.
@@ -115,15 +140,16 @@ class SortedCounts {
     std::destroy_n(data(), size_);
     if (!in_place()) std::allocator<Entry>{}.deallocate(place_.heap, capacity_);
     size_ = 0;
-    capacity_ = N;
+    capacity_ = kInPlace;
     zeros_ = 0;
     mark_ = kNone;
   }
 
  private:
+  static constexpr std::uint32_t kInPlace = 2;
   static constexpr std::uint32_t kTidyAbove = 8;
 
-  [[nodiscard]] bool in_place() const noexcept { return capacity_ == N; }
+  [[nodiscard]] bool in_place() const noexcept { return capacity_ == kInPlace; }
 
   /// The first entry that is not before `time`. Looks at the end and at the mark first.
   [[nodiscard]] std::uint32_t lower_bound(const T& time) const {
@@ -148,13 +174,8 @@ class SortedCounts {
     }
     if (index > 0 && entries[index - 1].count == 0) return reuse(index - 1, time);
     if (size_ == capacity_) {
-      // Half of it at least is free after either, so the next time is far.
-      if (zeros_ * 2 >= size_) {
-        drop_zeros();
-        index = lower_bound(time);
-      } else {
-        grow();
-      }
+      make_room();
+      index = lower_bound(time);
       entries = data();
     }
     if (index == size_) {
@@ -176,7 +197,16 @@ class SortedCounts {
     return index;
   }
 
-  void drop_zeros() noexcept {
+  /// At least half of the room is free afterwards, or half of it more: the next time is far.
+  [[gnu::noinline]] void make_room() {
+    if (zeros_ != 0 && zeros_ * 2 >= size_) {
+      drop_zeros();
+    } else {
+      grow();
+    }
+  }
+
+  [[gnu::noinline]] void drop_zeros() noexcept {
     Entry* const entries = data();
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < size_; ++i) {
@@ -190,7 +220,7 @@ class SortedCounts {
     zeros_ = 0;
   }
 
-  [[gnu::noinline]] void grow() {
+  void grow() {
     LEAT_CHECK(capacity_ < kNone / 2, "too many outstanding times at one port");
     const std::uint32_t capacity = capacity_ * 2;
     Entry* const entries = std::allocator<Entry>{}.allocate(capacity);
@@ -202,7 +232,7 @@ class SortedCounts {
   }
 
   void reserve_empty(std::uint32_t wanted) {
-    if (wanted <= N) return;
+    if (wanted <= kInPlace) return;
     place_.heap = std::allocator<Entry>{}.allocate(wanted);
     capacity_ = wanted;
   }
@@ -218,7 +248,7 @@ class SortedCounts {
       std::uninitialized_move_n(other.place_.entries, other.size_, place_.entries);
     } else {
       place_.heap = other.place_.heap;
-      capacity_ = std::exchange(other.capacity_, N);
+      capacity_ = std::exchange(other.capacity_, kInPlace);
       other.size_ = 0;  // its entries are ours now
     }
     other.clear();
@@ -227,12 +257,12 @@ class SortedCounts {
   union Place {
     Place() noexcept {}
     ~Place() {}
-    Entry entries[N];
+    Entry entries[kInPlace];
     Entry* heap;
   };
 
   std::uint32_t size_ = 0;
-  std::uint32_t capacity_ = N;
+  std::uint32_t capacity_ = kInPlace;
   std::uint32_t zeros_ = 0;
   std::uint32_t mark_ = kNone;
   Place place_;

@@ -1,0 +1,175 @@
+// What      A channel: every worker has a sending end to each worker and one receiving end. It moves
+//           messages of one type between threads of a process; what they mean is the upper layer's business.
+// Shape     One block per channel, counted by every end:
+//             mailbox[r]  a doorbell and a queue, one per receiver
+//             pool[s]     envelopes, one pool per sender
+//           A message to oneself goes through a plain ring that both ends on a worker share.
+// Protocol  send: queue the envelope, then mark the mailbox, then ring the receiver (doorbell.hpp).
+//           A receiving end that is dropped closes its mailbox; senders then drop what they send to it.
+// Invariants
+//   (1) From one sender to one receiver messages arrive in order. Own messages are drained first.
+//   (2) Messages to oneself touch no queue, no atomic and no lock.
+// Cost      send to another: one exchange, one store, one read-modify-write. receive: one load, and a
+//           compare-exchange to give the envelope back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <leat/base/growing_ring.hpp>
+#include <leat/base/local_ptr.hpp>
+#include <leat/comm/envelope.hpp>
+#include <leat/comm/seat.hpp>
+#include <leat/core/bell.hpp>
+#include <leat/queue/mpsc.hpp>
+
+namespace leat::comm {
+
+template <class M>
+class ChannelBlock;
+
+/// Where one worker receives on one channel.
+template <class M>
+class Mailbox final : public core::Bell {
+ public:
+  Mailbox() : core::Bell(&release) {}
+  ~Mailbox() {
+    while (Envelope<M>* envelope = queue_.pop()) delete envelope;
+  }
+
+ private:
+  friend class ChannelBlock<M>;
+  template <class>
+  friend class Receiver;
+  template <class>
+  friend class Sender;
+
+  static void release(core::Doorbell* bell) noexcept {
+    // The block may end with this reference, and the mailbox with it.
+    const auto block = std::move(static_cast<Mailbox*>(static_cast<core::Bell*>(bell))->block_);
+  }
+
+  queue::Mpsc<Envelope<M>> queue_;
+  std::shared_ptr<ChannelBlock<M>> block_;  // the receiving end's reference
+};
+
+template <class M>
+class ChannelBlock {
+ public:
+  explicit ChannelBlock(std::size_t workers) : pools_(workers), mailboxes_(workers) {}
+
+  [[nodiscard]] Mailbox<M>& mailbox(std::size_t receiver) noexcept { return mailboxes_[receiver]; }
+  [[nodiscard]] EnvelopePool<M>& pool(std::size_t sender) noexcept { return pools_[sender]; }
+
+  /// Hands the receiving end's reference over. Once per receiver.
+  void own_by_receiver(std::size_t receiver, std::shared_ptr<ChannelBlock> self) {
+    mailboxes_[receiver].block_ = std::move(self);
+  }
+
+ private:
+  std::vector<EnvelopePool<M>> pools_;     // outlive the mailboxes, whose envelopes they made
+  std::vector<Mailbox<M>> mailboxes_;
+};
+
+/// What both ends of a channel on one worker share.
+template <class M>
+struct Loopback : LocalCounted<Loopback<M>> {
+  GrowingRing<M> messages;
+  std::vector<M> spares;  // emptied messages on their way back to the sending end
+  core::Activation receiver;
+};
+
+/// The sending end of a channel on one worker. Threads: that worker's.
+template <class M>
+class Sender {
+ public:
+  Sender(Seat& seat, std::shared_ptr<ChannelBlock<M>> block, LocalPtr<Loopback<M>> loopback)
+      : seat_(&seat), block_(std::move(block)), loopback_(std::move(loopback)) {}
+
+  [[nodiscard]] std::size_t peers() const noexcept { return seat_->peers(); }
+
+  /// Sends `message` to worker `to` and leaves an empty one in its place, which may own memory.
+  void send(std::size_t to, M& message) {
+    if (to == seat_->index()) {
+      send_to_self(message);
+      return;
+    }
+    auto& mailbox = block_->mailbox(to);
+    if (mailbox.was_closed()) {
+      message = M{};
+      return;
+    }
+    Envelope<M>* const envelope = block_->pool(seat_->index()).take();
+    std::swap(envelope->message, message);
+    mailbox.queue_.push(envelope);
+    seat_->announce(to, mailbox);
+  }
+
+ private:
+  void send_to_self(M& message) {
+    loopback_->messages.push_back(std::move(message));
+    if (loopback_->spares.empty()) {
+      message = M{};
+    } else {
+      message = std::move(loopback_->spares.back());
+      loopback_->spares.pop_back();
+    }
+    loopback_->receiver.activate();
+  }
+
+  Seat* seat_;
+  std::shared_ptr<ChannelBlock<M>> block_;  // empty if the worker has no peers
+  LocalPtr<Loopback<M>> loopback_;
+};
+
+/// The receiving end of a channel on one worker. Threads: that worker's.
+template <class M>
+class Receiver {
+ public:
+  Receiver(std::size_t index, std::shared_ptr<ChannelBlock<M>> block, LocalPtr<Loopback<M>> loopback)
+      : loopback_(std::move(loopback)) {
+    if (!block) return;
+    mailbox_ = &block->mailbox(index);
+    block->own_by_receiver(index, block);
+    mailbox_->set_listener(loopback_->receiver);
+  }
+  Receiver(Receiver&& other) noexcept
+      : mailbox_(std::exchange(other.mailbox_, nullptr)), loopback_(std::move(other.loopback_)) {}
+  Receiver& operator=(Receiver&&) = delete;
+  ~Receiver() {
+    if (mailbox_ != nullptr && !mailbox_->close()) mailbox_->block_.reset();
+  }
+
+  /// Exchanges the next message into `message`, whose old value (emptied) goes back to the sender.
+  ///
+  /// Returns: false if there is none now.
+  bool receive(M& message) {
+    if (!loopback_->messages.empty()) {
+      std::swap(message, loopback_->messages.front());
+      M spare = loopback_->messages.pop_front();
+      if (loopback_->spares.size() < kSpares) loopback_->spares.push_back(std::move(spare));
+      return true;
+    }
+    if (mailbox_ == nullptr) return false;
+    Envelope<M>* const envelope = mailbox_->queue_.pop();
+    if (envelope == nullptr) return false;
+    std::swap(message, envelope->message);
+    envelope->pool->give_back(envelope);
+    return true;
+  }
+
+  [[nodiscard]] bool was_pending() const {
+    return !loopback_->messages.empty() || (mailbox_ != nullptr && !mailbox_->queue_.was_empty());
+  }
+
+ private:
+  static constexpr std::size_t kSpares = 4;
+
+  Mailbox<M>* mailbox_ = nullptr;
+  LocalPtr<Loopback<M>> loopback_;
+};
+
+}  // namespace leat::comm

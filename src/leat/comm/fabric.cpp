@@ -1,0 +1,51 @@
+#include <leat/comm/fabric.hpp>
+
+#include <utility>
+
+#include <leat/base/os/affinity.hpp>
+#include <leat/base/usage_error.hpp>
+
+namespace leat::comm {
+
+Fabric::Fabric(std::size_t workers) : mask_(workers), crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
+  for (std::size_t index = 0; index < workers; ++index) {
+    seats_.push_back(std::make_unique<Seat>(*this, index, workers));
+  }
+  // Every reader stands at the beginning of every log before anybody writes. Nobody reads its own.
+  for (std::size_t reader = 0; reader < workers; ++reader) {
+    for (std::size_t writer = 0; writer < workers; ++writer) {
+      if (reader == writer) {
+        seats_[writer]->log_.retire(reader);
+      } else {
+        seats_[reader]->cursors_.push_back(seats_[writer]->log_.cursor(reader));
+      }
+    }
+  }
+}
+
+Fabric::~Fabric() {
+  for (auto& seat : seats_) seat->cursors_.clear();  // before the logs they stand in
+}
+
+void Fabric::fail(core::StopReason reason) {
+  stop_.request(std::move(reason));
+  for (auto& seat : seats_) seat->parker().unpark();
+}
+
+void Fabric::left(std::uint64_t next_id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (next_id < lowest_id_left_at_.load_relaxed()) lowest_id_left_at_.store_relaxed(next_id);
+  }
+  for (auto& seat : seats_) seat->parker().unpark();
+}
+
+void Fabric::refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker, const Signature& signature) {
+  throw UsageError("worker " + std::to_string(worker), "the same dataflow on all workers",
+                   "under id " + std::to_string(id) + " worker " + std::to_string(meeting.first_worker) + " built " +
+                       meeting.signature.text + ", and worker " + std::to_string(worker) + " built " +
+                       signature.text,
+                   "build dataflows in the same order and shape on every worker");
+}
+
+}  // namespace leat::comm

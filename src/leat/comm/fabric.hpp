@@ -1,0 +1,124 @@
+// What      What the workers of one process share: their seats, the channels between them, and the news
+//           that one of them failed.
+// Protocol  Channels are matched by an id that comes from one counter per worker: all workers ask for the
+//           same ids in the same order, each with a signature (type, place in the graph, pact). The first
+//           to ask makes the channel, the last takes its entry out of the registry.
+// Errors    A worker whose signature differs from its peers' built another graph: a UsageError that shows both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <leat/base/type_name.hpp>
+#include <leat/comm/channel.hpp>
+#include <leat/comm/seat.hpp>
+#include <leat/core/crowd.hpp>
+#include <leat/core/park_mask.hpp>
+#include <leat/core/stop.hpp>
+
+namespace leat::comm {
+
+/// What all workers must agree on when they make the thing with the same id.
+struct Signature {
+  std::uint64_t hash = 0;
+  std::string text;  // for the message when they do not
+};
+
+class Fabric {
+ public:
+  /// Requires: `workers >= 1`.
+  explicit Fabric(std::size_t workers);
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  ~Fabric();
+
+  [[nodiscard]] std::size_t workers() const noexcept { return seats_.size(); }
+  [[nodiscard]] Seat& seat(std::size_t worker) noexcept { return *seats_[worker]; }
+  [[nodiscard]] core::ParkMask& park_mask() noexcept { return mask_; }
+  [[nodiscard]] core::Crowd& crowd() noexcept { return crowd_; }
+
+  /// Both ends, on the worker of `seat`, of the channel `id`. `receiver` is activated when something comes.
+  ///
+  /// Errors:  UsageError if another worker asked for the same id with another signature.
+  /// Threads: the worker of `seat`; once per id.
+  template <class M>
+  struct Ends {
+    Sender<M> sender;
+    Receiver<M> receiver;
+  };
+  template <class M>
+  [[nodiscard]] Ends<M> channel(Seat& seat, std::uint64_t id, const Signature& signature,
+                                core::Activation receiver) {
+    auto loopback = make_local<Loopback<M>>();
+    loopback->receiver = receiver;
+    std::shared_ptr<ChannelBlock<M>> block;
+    if (workers() > 1) {
+      block = std::static_pointer_cast<ChannelBlock<M>>(meet(seat.index(), id, signature, [this] {
+        return std::static_pointer_cast<void>(std::make_shared<ChannelBlock<M>>(workers()));
+      }));
+    }
+    return {Sender<M>(seat, block, loopback), Receiver<M>(seat.index(), block, loopback)};
+  }
+
+  /// Checks that all workers build the same thing under `id`, without a channel. Same errors and threads.
+  void agree(Seat& seat, std::uint64_t id, const Signature& signature) {
+    if (workers() > 1) meet(seat.index(), id, signature, [] { return std::shared_ptr<void>(); });
+  }
+
+  // -- Failure and the end -----------------------------------------------------------------------------
+
+  /// The flag that every worker's loop sees; the first failure raises it.
+  [[nodiscard]] core::StopToken& stop() noexcept { return stop_; }
+  /// Raises the flag and wakes everybody; only the first reason is kept.
+  void fail(core::StopReason reason);
+  /// A worker has left after making things with ids below `next_id`.
+  ///
+  /// Others that wait for it under a higher id would wait forever: they learn of it by `lowest_id_left_at`.
+  void left(std::uint64_t next_id);
+  [[nodiscard]] std::uint64_t lowest_id_left_at() const noexcept {
+    return lowest_id_left_at_.load_relaxed();  // a number that carries nothing else
+  }
+
+ private:
+  struct Meeting {
+    Signature signature;
+    std::size_t first_worker;
+    std::size_t arrived = 0;
+    std::shared_ptr<void> block;
+  };
+
+  template <class F>
+  std::shared_ptr<void> meet(std::size_t worker, std::uint64_t id, const Signature& signature, F&& make) {
+    const std::lock_guard lock(mutex_);
+    auto [at, is_new] = meetings_.try_emplace(id);
+    Meeting& meeting = at->second;
+    if (is_new) {
+      meeting.signature = signature;
+      meeting.first_worker = worker;
+      meeting.block = make();
+    } else if (meeting.signature.hash != signature.hash) {
+      refuse(id, meeting, worker, signature);
+    }
+    std::shared_ptr<void> block = meeting.block;
+    if (++meeting.arrived == workers()) meetings_.erase(at);
+    return block;
+  }
+  [[noreturn]] static void refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker,
+                                  const Signature& signature);
+
+  core::ParkMask mask_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  core::StopToken stop_;
+  core::Crowd crowd_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Meeting> meetings_;  // guarded by mutex_
+  Atomic<std::uint64_t> lowest_id_left_at_{~std::uint64_t{0}};  // written under mutex_
+};
+
+}  // namespace leat::comm

@@ -1,0 +1,99 @@
+// What      A worker's place in a fabric: where it sleeps, where it hears of messages, where it publishes
+//           progress, and where it reads what its peers published. Seats belong to the fabric and outlive
+//           the worker's thread, so peers may ring one that has left.
+// Protocol  To sleep: say so in the park mask, then look again at everything that others announce (ready
+//           list, the peers' logs, stop), then wait. Peers make things visible first and look for sleepers
+//           second; both with sequential consistency, so one of the two sees the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <leat/base/clock.hpp>
+#include <leat/core/bell.hpp>
+#include <leat/core/doorbell.hpp>
+#include <leat/core/park_mask.hpp>
+#include <leat/core/parker.hpp>
+#include <leat/queue/append_log.hpp>
+
+namespace leat::comm {
+
+class Fabric;
+
+/// What a worker's coordination cost so far. Written by its own thread.
+struct SeatCounters {
+  std::uint64_t notices = 0;         // edges announced to peers
+  std::uint64_t wakes_sent = 0;      // system calls made to wake a peer
+  std::uint64_t batches = 0;         // progress batches published or applied alone
+  std::uint64_t batches_read = 0;    // progress batches read from peers
+};
+
+class Seat {
+ public:
+  Seat(Fabric& fabric, std::size_t index, std::size_t peers);
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  [[nodiscard]] std::size_t peers() const noexcept { return peers_; }
+  [[nodiscard]] Fabric& fabric() noexcept { return fabric_; }
+  [[nodiscard]] core::Parker& parker() noexcept { return parker_; }
+  [[nodiscard]] core::ReadyList& ready() noexcept { return ready_; }
+  [[nodiscard]] SeatCounters& counters() noexcept { return counters_; }
+
+  /// Says that something is in `bell`'s channel, whose receiver is worker `to`; wakes it if it sleeps.
+  void announce(std::size_t to, core::Bell& bell);
+
+  // -- Progress logs -----------------------------------------------------------------------------------
+
+  /// The log that this worker alone writes.
+  [[nodiscard]] queue::AppendLog& log() noexcept { return log_; }
+  /// Makes what was committed to the log known to peers that sleep. Call after `log().commit`.
+  void announce_log();
+  /// Calls `read(entry)` for each entry of each peer's log that this worker has not read.
+  ///
+  /// Returns: how many there were.
+  template <class Read>
+  std::size_t read_logs(Read&& read) {
+    std::size_t count = 0;
+    for (auto& cursor : cursors_) {
+      while (const auto* entry = cursor.peek()) {
+        read(*entry);
+        cursor.advance();
+        ++count;
+      }
+    }
+    counters_.batches_read += count;
+    return count;
+  }
+
+  // -- Sleeping ----------------------------------------------------------------------------------------
+
+  /// Whether a peer announced something that was not looked at. Orders against all announcements.
+  [[nodiscard]] bool has_announcements() const;
+
+  /// Sleeps until a peer announces something or `timeout` has passed.
+  void park(std::optional<Nanos> timeout);
+
+  /// Takes the seat: the worker's thread can run from now on.
+  void enter();
+  /// Leaves the fabric: nothing waits for this worker's reading any more.
+  void leave();
+
+ private:
+  friend class Fabric;  // connects the cursors when all logs stand
+
+  Fabric& fabric_;
+  std::size_t index_;
+  std::size_t peers_;
+  core::Parker parker_;
+  core::ReadyList ready_;
+  queue::AppendLog log_;
+  std::vector<queue::AppendLog::Cursor> cursors_;  // into the peers' logs
+  SeatCounters counters_;
+};
+
+}  // namespace leat::comm

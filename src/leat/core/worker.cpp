@@ -1,0 +1,96 @@
+#include <leat/core/worker.hpp>
+
+#include <algorithm>
+
+#include <leat/base/check.hpp>
+#include <leat/base/usage_error.hpp>
+
+namespace leat::core {
+
+namespace {
+
+// A clock for workers that have none: time does not pass, so every timer is armed for "now" and due.
+class NoClock final : public Clock {
+ public:
+  [[nodiscard]] Nanos now() const noexcept override { return Nanos::max() / 2; }
+};
+
+const Clock& clock_or_none(const Clock* clock) {
+  static const NoClock none;
+  return clock != nullptr ? *clock : none;
+}
+
+}  // namespace
+
+Worker::Worker(Surroundings& surroundings, StopToken& stop, const Clock* clock, IdlePolicy idle)
+    : surroundings_(surroundings), stop_(stop), clock_(clock), idle_(idle), timers_(clock_or_none(clock)) {}
+
+Worker::TaskId Worker::reserve() {
+  tasks_.emplace_back();
+  return static_cast<TaskId>(tasks_.size() - 1);
+}
+
+void Worker::install(TaskId id, std::unique_ptr<Task> task) {
+  LEAT_CHECK(tasks_[id] == nullptr, "a task is installed once");
+  tasks_[id] = std::move(task);
+  ++live_;
+  active_.activate(id);
+}
+
+void Worker::drop(TaskId id) {
+  if (!running(id)) return;
+  active_.clear(id);
+  tasks_[id].reset();
+  --live_;
+}
+
+bool Worker::poll_events() {
+  surroundings_.poll();
+  if (!timers_.empty()) timers_.fire_due();
+  return active_.any();
+}
+
+bool Worker::step() {
+  poll_events();
+  run_active();
+  return has_tasks();
+}
+
+bool Worker::step_or_park(std::optional<Nanos> timeout) {
+  if (!poll_events() && clock_ != nullptr) idle(timeout);
+  run_active();
+  return has_tasks();
+}
+
+void Worker::idle(std::optional<Nanos> timeout) {
+  if (timeout && *timeout <= Nanos{0}) return;
+  if (idle_.poll(*clock_, [this] { return poll_events() || stop_.requested(); })) return;
+  if (const auto left = timers_.time_left()) timeout = timeout ? std::min(*timeout, *left) : *left;
+  if (timeout && *timeout <= Nanos{0}) return;
+  ++counters_.parks;
+  surroundings_.park(timeout);
+  poll_events();
+}
+
+void Worker::run_active() {
+  ++counters_.steps;
+  if (const auto* reason = stop_.reason()) throw Stopped(*reason);
+  if (active_.running()) {
+    throw UsageError("worker", "a step", "a step that is not finished",
+                     "do not step a worker from inside an operator");
+  }
+  struct Run {  // also ended by an exception
+    ActivationSet& active;
+    explicit Run(ActivationSet& set) : active(set) { active.enter_run(); }
+    ~Run() { active.leave_run(); }
+  };
+  const Run run(active_);
+  for (auto id = active_.next_from(0); id != ActivationSet::kNone; id = active_.next_from(id + 1)) {
+    active_.clear(id);
+    if (!running(id)) continue;
+    ++counters_.runs;
+    if (!tasks_[id]->run()) drop(id);
+  }
+}
+
+}  // namespace leat::core

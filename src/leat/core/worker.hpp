@@ -1,0 +1,104 @@
+// What      A worker's loop: looks for news, runs the tasks that have something to do, and sleeps when none
+//           has. What a task is (a dataflow, a tile, a scheduler of actors) is the upper layer's business.
+// Protocol  One step: poll events, which activates tasks; then run each active task once. An idle worker
+//           polls for as long as its policy says, with the same function, and then parks.
+// Invariants
+//   (1) `step` never waits and never polls more than once.
+//   (2) What is activated while tasks run is run in the next step, and keeps the worker from parking.
+//   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
+// Threads   One. Everything here is the worker's own, save what `Surroundings` shares.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <leat/base/clock.hpp>
+#include <leat/core/activation.hpp>
+#include <leat/core/idle_policy.hpp>
+#include <leat/core/stop.hpp>
+#include <leat/core/timers.hpp>
+
+namespace leat::core {
+
+/// Thrown out of a worker's loop when another worker failed or somebody asked for a stop.
+class Stopped : public std::runtime_error {
+ public:
+  explicit Stopped(const StopReason& reason)
+      : std::runtime_error("stopped: " + reason.who + ": " + reason.why) {}
+};
+
+/// Where a worker hears from others, and where it sleeps.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  /// Takes in what others announced, activating whom it concerns. Never waits.
+  virtual void poll() = 0;
+  /// Sleeps until something is announced or `timeout` has passed; at once if something is there.
+  virtual void park(std::optional<Nanos> timeout) = 0;
+};
+
+/// What a worker runs.
+class Task {
+ public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual ~Task() = default;
+  /// Runs once, with bounded work. Returns: false when it has ended and is to be destroyed.
+  virtual bool run() = 0;
+};
+
+struct WorkerCounters {
+  std::uint64_t steps = 0;
+  std::uint64_t runs = 0;   // of tasks
+  std::uint64_t parks = 0;
+};
+
+class Worker {
+ public:
+  /// `clock` may be null: then the worker never polls, never parks, and timers are due at once.
+  Worker(Surroundings& surroundings, StopToken& stop, const Clock* clock, IdlePolicy idle);
+
+  using TaskId = std::uint32_t;
+
+  /// Reserves a task's place, so that its parts can refer to it before it exists.
+  TaskId reserve();
+  void install(TaskId id, std::unique_ptr<Task> task);
+  /// Destroys a task now. Requires: it is not running.
+  void drop(TaskId id);
+  [[nodiscard]] Activation activation_of(TaskId id) noexcept { return {active_, id}; }
+  [[nodiscard]] bool has_tasks() const noexcept { return live_ > 0; }
+  [[nodiscard]] bool running(TaskId id) const noexcept { return id < tasks_.size() && tasks_[id] != nullptr; }
+
+  /// One pass: news, then each active task once. Returns: whether tasks remain.
+  bool step();
+  /// The same, but sleeps first if nothing is active: until there is news, the next timer, or `timeout`.
+  bool step_or_park(std::optional<Nanos> timeout);
+
+  /// Takes in news and due timers. Returns: whether some task is active.
+  bool poll_events();
+
+  [[nodiscard]] Timers& timers() noexcept { return timers_; }
+  [[nodiscard]] const WorkerCounters& counters() const noexcept { return counters_; }
+
+ private:
+  void idle(std::optional<Nanos> timeout);
+  void run_active();
+
+  Surroundings& surroundings_;
+  StopToken& stop_;
+  const Clock* clock_;
+  IdlePolicy idle_;
+  Timers timers_;
+  ActivationSet active_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  std::size_t live_ = 0;
+  WorkerCounters counters_;
+};
+
+}  // namespace leat::core

@@ -1,0 +1,204 @@
+// What      The carriers of batches between operators of one scope: within a worker, to the worker that a
+//           record's route names, and the count of records that every edge keeps for progress.
+// Invariants
+//   (1) The records of an edge are counted as produced at its target before anything is sent on.
+//   (2) The sum of records per time that goes in comes out; an edge neither copies nor drops.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <leat/base/growing_ring.hpp>
+#include <leat/base/local_ptr.hpp>
+#include <leat/base/usage_error.hpp>
+#include <leat/comm/channel.hpp>
+#include <leat/core/activation.hpp>
+#include <leat/dataflow/message.hpp>
+#include <leat/progress/ledger.hpp>
+
+namespace leat::dataflow {
+
+/// Counts what goes over one edge. Empty for what a child scope emits: it reports that itself.
+template <progress::Timestamp T>
+class EdgeCount {
+ public:
+  EdgeCount() = default;
+  EdgeCount(LocalPtr<progress::Ledger<T>> ledger, progress::PortIndex target)
+      : ledger_(std::move(ledger)), target_(target) {}
+
+  void produced(const Stamp<T>& stamp, std::size_t records) const {
+    if (!ledger_) return;
+    for (const T& time : stamp.times()) ledger_->update(target_, time, static_cast<std::int64_t>(records));
+  }
+
+ private:
+  LocalPtr<progress::Ledger<T>> ledger_;
+  progress::PortIndex target_ = 0;
+};
+
+/// What both ends of an edge within a worker share.
+template <progress::Timestamp T, Container C>
+struct PipelineQueue final : LocalCounted<PipelineQueue<T, C>> {
+  GrowingRing<Message<T, C>> messages;
+  std::vector<C> spares;  // emptied batches on their way back
+  core::Activation consumer;
+};
+
+template <progress::Timestamp T, Container C>
+class PipelinePush final : public Push<T, C> {
+ public:
+  PipelinePush(EdgeCount<T> count, LocalPtr<PipelineQueue<T, C>> queue)
+      : count_(std::move(count)), queue_(std::move(queue)) {}
+
+  void push(Message<T, C>& message) override {
+    count_.produced(message.stamp, message.batch.size());
+    queue_->messages.push_back({message.stamp, std::move(message.batch)});
+    if (queue_->spares.empty()) {
+      message.batch = C{};
+    } else {
+      message.batch = std::move(queue_->spares.back());
+      queue_->spares.pop_back();
+    }
+    queue_->consumer.activate();
+  }
+  void flush() override {}
+
+ private:
+  EdgeCount<T> count_;
+  LocalPtr<PipelineQueue<T, C>> queue_;
+};
+
+template <progress::Timestamp T, Container C>
+class PipelinePull final : public Pull<T, C> {
+ public:
+  explicit PipelinePull(LocalPtr<PipelineQueue<T, C>> queue) : queue_(std::move(queue)) {}
+
+  bool pull(Message<T, C>& message) override {
+    if (queue_->messages.empty()) return false;
+    auto& oldest = queue_->messages.front();
+    if (queue_->spares.size() < kSpares) queue_->spares.push_back(std::move(message.batch));
+    message = std::move(oldest);
+    queue_->messages.drop_front();
+    return true;
+  }
+  [[nodiscard]] bool was_pending() const override { return !queue_->messages.empty(); }
+
+ private:
+  static constexpr std::size_t kSpares = 2;
+
+  LocalPtr<PipelineQueue<T, C>> queue_;
+};
+
+/// Records on their way to other workers: one batch being filled per worker, all at one stamp.
+template <progress::Timestamp T, Container C>
+class Partitioned {
+ public:
+  explicit Partitioned(comm::Sender<Message<T, C>> sender) : sender_(std::move(sender)), parts_(sender_.peers()) {}
+
+  [[nodiscard]] std::size_t workers() const noexcept { return parts_.size(); }
+
+  /// What comes now is at `stamp`; what was at another is sent off first.
+  void at(const Stamp<T>& stamp) {
+    if (stamp_ == stamp) return;
+    flush();
+    stamp_ = stamp;
+  }
+  void add(std::size_t worker, RecordOf<C>&& record) {
+    auto& batch = parts_[worker].batch;
+    batch.push_back(std::move(record));
+    if (batch.size() >= kBatchRecords<RecordOf<C>>) send(worker);
+  }
+  void flush() {
+    for (std::size_t worker = 0; worker < parts_.size(); ++worker) {
+      if (parts_[worker].batch.size() != 0) send(worker);
+    }
+  }
+
+ private:
+  void send(std::size_t worker) {
+    parts_[worker].stamp = stamp_;
+    sender_.send(worker, parts_[worker]);
+  }
+
+  comm::Sender<Message<T, C>> sender_;
+  Stamp<T> stamp_;
+  std::vector<Message<T, C>> parts_;
+};
+
+/// Sends each record to the worker that `Route` names: `route(record) mod peers`.
+template <progress::Timestamp T, Container C, class Route>
+class ExchangePush final : public Push<T, C> {
+ public:
+  ExchangePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Route route)
+      : count_(std::move(count)), parts_(std::move(sender)), route_(std::move(route)) {}
+
+  void push(Message<T, C>& message) override {
+    count_.produced(message.stamp, message.batch.size());
+    parts_.at(message.stamp);
+    const std::uint64_t peers = parts_.workers();
+    const std::uint64_t mask = std::has_single_bit(peers) ? peers - 1 : 0;
+    for (auto& record : message.batch) {
+      const auto route = static_cast<std::uint64_t>(route_(std::as_const(record)));
+      parts_.add(mask != 0 ? route & mask : route % peers, std::move(record));
+    }
+    message.batch.clear();
+  }
+  void flush() override { parts_.flush(); }
+
+ private:
+  EdgeCount<T> count_;
+  Partitioned<T, C> parts_;
+  Route route_;
+};
+
+/// Hands each batch to a user's distributor: `distribute(batch, give)`, where `give(worker, record)` sends.
+template <progress::Timestamp T, Container C, class Distribute>
+class DistributePush final : public Push<T, C> {
+ public:
+  DistributePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Distribute distribute)
+      : count_(std::move(count)), parts_(std::move(sender)), distribute_(std::move(distribute)) {}
+
+  void push(Message<T, C>& message) override {
+    const std::size_t records = message.batch.size();
+    count_.produced(message.stamp, records);
+    parts_.at(message.stamp);
+    std::size_t given = 0;
+    distribute_(message.batch, [&](std::size_t worker, RecordOf<C> record) {
+      if (worker >= parts_.workers()) {
+        throw UsageError("distributor", "worker " + std::to_string(worker),
+                         std::to_string(parts_.workers()) + " workers", "name one below that");
+      }
+      ++given;
+      parts_.add(worker, std::move(record));
+    });
+    if (given != records) {
+      throw UsageError("distributor", "each of " + std::to_string(records) + " records to be given once",
+                       std::to_string(given) + " given", "copy or drop records in an operator, not in a pact");
+    }
+    message.batch.clear();
+  }
+  void flush() override { parts_.flush(); }
+
+ private:
+  EdgeCount<T> count_;
+  Partitioned<T, C> parts_;
+  Distribute distribute_;
+};
+
+template <progress::Timestamp T, Container C>
+class ChannelPull final : public Pull<T, C> {
+ public:
+  explicit ChannelPull(comm::Receiver<Message<T, C>> receiver) : receiver_(std::move(receiver)) {}
+
+  bool pull(Message<T, C>& message) override { return receiver_.receive(message); }
+  [[nodiscard]] bool was_pending() const override { return receiver_.was_pending(); }
+
+ private:
+  comm::Receiver<Message<T, C>> receiver_;
+};
+
+}  // namespace leat::dataflow

@@ -1,0 +1,162 @@
+// What      Input from outside: what a program sends records into, and how it tells the dataflow that
+//           times are over.
+// Protocol  `send` puts records at the current time into a batch; `flush` and `send_batch` close it;
+//           `advance_to` closes it and moves the time on; destruction or `close` ends the input.
+// Invariants  (1) Records and times of one handle reach each dataflow in the order they were given.
+// Threads   The worker's own.
+// Source    Timely Dataflow's `InputHandle`.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+#include <leat/base/usage_error.hpp>
+#include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/scope.hpp>
+
+namespace leat::dataflow {
+
+template <class Record, progress::Timestamp T = std::uint64_t>
+class Input {
+  static_assert(progress::Order<T>::is_total,
+                "Input: its time must be totally ordered; use unordered_input for others");
+
+ public:
+  using Batch = std::vector<Record>;
+
+  Input() = default;
+  Input(Input&&) = default;
+  Input& operator=(Input&& other) noexcept {
+    if (this != &other) {
+      close();
+      attached_ = std::move(other.attached_);
+      batch_ = std::move(other.batch_);
+      time_ = other.time_;
+      closed_ = other.closed_;
+    }
+    return *this;
+  }
+  /// Ends the input; after an exception it gives up what was not sent.
+  ~Input() noexcept(false) {
+    if (std::uncaught_exceptions() > exceptions_) {
+      attached_.clear();
+    } else {
+      close();
+    }
+  }
+
+  /// The current time: of what is sent next.
+  [[nodiscard]] const T& time() const noexcept { return time_; }
+
+  /// Sends one record at the current time. It may wait in a batch until `flush` or `advance_to`.
+  void send(Record record) {
+    require_open("a record to be sent");
+    batch_.push_back(std::move(record));
+    if (batch_.size() >= kBatchRecords<Record>) ship();
+  }
+
+  /// Sends a batch, together with what waits from `send`, as exactly one; leaves an empty one.
+  ///
+  /// Workers that sleep are told: no `flush` is needed.
+  void send_batch(Batch& records) {
+    require_open("a batch to be sent");
+    if (batch_.empty()) {
+      std::swap(batch_, records);
+    } else {
+      batch_.insert(batch_.end(), std::make_move_iterator(records.begin()),
+                    std::make_move_iterator(records.end()));
+    }
+    flush();
+    records.clear();
+  }
+  void send_batch(Batch&& records) { send_batch(records); }
+
+  /// Closes the batch: everything sent so far is on its way to its worker. Nothing happens if nothing waits.
+  void flush() {
+    ship();
+    if (!unflushed_) return;
+    unflushed_ = false;
+    for (auto& to : attached_) to.tee->flush();
+  }
+
+  /// Says that everything before `time` was sent.
+  ///
+  /// Errors: `UsageError` if `time` is before the current time; nothing changes then.
+  void advance_to(const T& time) {
+    require_open("its time to be advanced");
+    if (!progress::less_equal(time_, time)) {
+      throw UsageError("input", "to advance to time " + show(time), "a current time of " + show(time_),
+                       "times of an input only move forward");
+    }
+    flush();
+    if (time == time_) return;
+    time_ = time;
+    for (auto& to : attached_) to.capability.downgrade(time_);
+  }
+
+  /// Ends the input. Destruction does the same; a second time does nothing.
+  void close() {
+    if (closed_) return;
+    flush();
+    attached_.clear();
+    closed_ = true;
+  }
+
+  /// For `Scope::input`.
+  void attach(Capability<T> capability, LocalPtr<Tee<T, Batch>> tee) {
+    require_open("a dataflow to be fed");
+    flush();
+    capability.downgrade(time_);
+    attached_.push_back({std::move(capability), std::move(tee)});
+  }
+
+ private:
+  struct Attached {
+    Capability<T> capability;
+    LocalPtr<Tee<T, Batch>> tee;
+  };
+
+  void require_open(const char* what) const {
+    if (closed_) throw UsageError("input", what, "an input that was closed", "close it after the last record");
+  }
+
+  void ship() {
+    if (batch_.empty()) return;
+    for (std::size_t i = 0; i < attached_.size(); ++i) {
+      Message<T, Batch> message{Stamp<T>(time_), {}};
+      if constexpr (std::copyable<Record>) {
+        if (i + 1 < attached_.size()) message.batch = batch_;
+      }
+      if (i + 1 == attached_.size()) message.batch = std::move(batch_);
+      attached_[i].tee->push(message);
+      if (i + 1 == attached_.size()) batch_ = std::move(message.batch);
+    }
+    batch_.clear();
+    unflushed_ = true;
+  }
+
+  std::vector<Attached> attached_;
+  Batch batch_;
+  T time_ = progress::TimestampTraits<T>::minimum();
+  bool unflushed_ = false;  // something waits in an edge
+  bool closed_ = false;
+  int exceptions_ = std::uncaught_exceptions();  // under way when this was made
+};
+
+template <progress::Timestamp T>
+template <class Record>
+StreamOf<T, Record> Scope<T>::input(Input<Record, T>& handle, std::source_location where) {
+  OperatorBuilder<T> builder(state_, "input", where);
+  auto [port, stream] = builder.template new_output<std::vector<Record>>();
+  builder.build([&](std::vector<Capability<T>> capabilities) {
+    handle.attach(std::move(capabilities[0]), port.core()->tee);
+    return [] {};
+  });
+  return std::move(stream);
+}
+
+}  // namespace leat::dataflow

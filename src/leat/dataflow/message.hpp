@@ -1,0 +1,54 @@
+// What      What travels on an edge of a dataflow: a batch of records and when it is; and the virtual ends
+//           that carry it. The batch is where the cost of indirection is paid, never the record.
+#pragma once
+
+#include <utility>
+
+#include <leat/dataflow/container.hpp>
+#include <leat/dataflow/stamp.hpp>
+
+namespace leat::dataflow {
+
+template <class T, Container C>
+struct Message {
+  Stamp<T> stamp;
+  C batch;
+};
+
+/// Where batches go in.
+template <class T, Container C>
+class Push {
+ public:
+  Push() = default;
+  Push(const Push&) = delete;
+  Push& operator=(const Push&) = delete;
+  virtual ~Push() = default;
+
+  /// Takes the batch out of `message`. Leaves an empty one there, which may own memory to fill again.
+  ///
+  /// What `push` took may wait inside until `flush` (records on their way to other workers do).
+  virtual void push(Message<T, C>& message) = 0;
+
+  /// Sends on all that waits inside; nothing if nothing does.
+  virtual void flush() = 0;
+};
+
+/// Where batches come out.
+template <class T, Container C>
+class Pull {
+ public:
+  Pull() = default;
+  Pull(const Pull&) = delete;
+  Pull& operator=(const Pull&) = delete;
+  virtual ~Pull() = default;
+
+  /// Exchanges the next message into `message`, whose old batch (empty) goes back to the sender's side.
+  ///
+  /// Returns: false if there is none now.
+  virtual bool pull(Message<T, C>& message) = 0;
+
+  /// Whether there may be something to pull.
+  [[nodiscard]] virtual bool was_pending() const = 0;
+};
+
+}  // namespace leat::dataflow

@@ -1,0 +1,108 @@
+// What      Pacts: how the records of a stream get to the workers of an operator that reads it.
+//             pipeline             they stay on their worker
+//             exchange_by(route)   a record goes to worker route(record) mod peers
+//             distribute_by(d)     `d(batch, give)` gives each record of a batch to a worker of its choice
+// Limits    A pact moves records; it cannot copy or drop any, since progress counts them once.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <utility>
+
+#include <leat/base/type_name.hpp>
+#include <leat/dataflow/edges.hpp>
+#include <leat/dataflow/scope_state.hpp>
+#include <leat/dataflow/sendable.hpp>
+
+namespace leat::dataflow {
+
+/// What a pact needs to know of the input it connects.
+template <progress::Timestamp T>
+struct Connection {
+  ScopeState<T>& scope;
+  progress::NodeIndex node;
+  const progress::NodeName& name;
+  EdgeCount<T> count;
+  core::Activation consumer;
+};
+
+/// Both ends of an edge.
+template <progress::Timestamp T, Container C>
+struct EdgeEnds {
+  std::unique_ptr<Push<T, C>> push;
+  std::unique_ptr<Pull<T, C>> pull;
+};
+
+struct Pipeline {
+  template <Container C, progress::Timestamp T>
+  EdgeEnds<T, C> connect(Connection<T> at) const {
+    auto queue = make_local<PipelineQueue<T, C>>();
+    queue->consumer = at.consumer;
+    return {std::make_unique<PipelinePush<T, C>>(std::move(at.count), queue),
+            std::make_unique<PipelinePull<T, C>>(queue)};
+  }
+};
+
+namespace internal {
+/// A channel for an input, known to all workers under the next id.
+template <Container C, progress::Timestamp T>
+auto input_channel(const Connection<T>& at, const char* pact) {
+  auto& context = *at.scope.context;
+  return context.seat.fabric().template channel<Message<T, C>>(
+      context.seat, context.new_id(),
+      at.scope.signature(at.node, at.name, pact, type_hash<Message<T, C>>()), at.consumer);
+}
+}  // namespace internal
+
+template <class Route>
+struct Exchange {
+  Route route;
+
+  template <Container C, progress::Timestamp T>
+  EdgeEnds<T, C> connect(Connection<T> at) const {
+    using Record = RecordOf<C>;
+    static_assert(Sendable<Record>,
+                  "exchange: these records must stay on their worker (IsSendable<Record> is false); "
+                  "use pipeline, or send what they refer to");
+    static_assert(std::movable<Record>, "exchange: records must be movable to reach another worker");
+    static_assert(std::is_invocable_v<const Route&, const Record&>,
+                  "exchange: the route must be callable with a const record");
+    static_assert(std::integral<std::invoke_result_t<const Route&, const Record&>>,
+                  "exchange: the route must return an integer, the number of a worker modulo the workers");
+    auto [sender, receiver] = internal::input_channel<C>(at, "exchange");
+    return {std::make_unique<ExchangePush<T, C, Route>>(std::move(at.count), std::move(sender), route),
+            std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
+  }
+};
+
+template <class Distributor>
+struct Distribute {
+  Distributor distribute;
+
+  template <Container C, progress::Timestamp T>
+  EdgeEnds<T, C> connect(Connection<T> at) const {
+    static_assert(Sendable<RecordOf<C>>, "distribute: these records must stay on their worker; use pipeline");
+    auto [sender, receiver] = internal::input_channel<C>(at, "distribute");
+    return {std::make_unique<DistributePush<T, C, Distributor>>(std::move(at.count), std::move(sender), distribute),
+            std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
+  }
+};
+
+/// Records stay on their worker.
+inline constexpr Pipeline pipeline{};
+
+/// Records go where `route` says.
+template <class Route>
+[[nodiscard]] Exchange<Route> exchange_by(Route route) {
+  return {std::move(route)};
+}
+
+/// Records go where `distributor` gives them.
+template <class Distributor>
+[[nodiscard]] Distribute<Distributor> distribute_by(Distributor distributor) {
+  return {std::move(distributor)};
+}
+
+}  // namespace leat::dataflow

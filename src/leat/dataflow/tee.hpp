@@ -1,0 +1,46 @@
+// What      The consumers of one stream. Batches are copied for all but the last of them, which gets the
+//           original; with one consumer nothing is copied.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <leat/base/check.hpp>
+#include <leat/base/local_ptr.hpp>
+#include <leat/dataflow/message.hpp>
+
+namespace leat::dataflow {
+
+template <class T, Container C>
+class Tee final : public LocalCounted<Tee<T, C>> {
+ public:
+  void add(std::unique_ptr<Push<T, C>> consumer) {
+    LEAT_CHECK(std::copyable<C> || consumers_.empty(), "one consumer for what cannot be copied");
+    consumers_.push_back(std::move(consumer));
+  }
+
+  void push(Message<T, C>& message) {
+    if (consumers_.empty()) {
+      message.batch.clear();
+      return;
+    }
+    if constexpr (std::copyable<C>) {
+      for (std::size_t i = 0; i + 1 < consumers_.size(); ++i) {
+        Message<T, C> copy{message.stamp, message.batch};
+        consumers_[i]->push(copy);
+      }
+    }
+    consumers_.back()->push(message);
+  }
+
+  void flush() {
+    for (auto& consumer : consumers_) consumer->flush();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Push<T, C>>> consumers_;
+};
+
+}  // namespace leat::dataflow

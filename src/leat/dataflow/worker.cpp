@@ -1,0 +1,60 @@
+#include <leat/dataflow/worker.hpp>
+
+#include <algorithm>
+
+#include <leat/base/usage_error.hpp>
+
+namespace leat::dataflow {
+
+Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock)
+    : config_(config),
+      plane_(seat, config.progress_mode),
+      scheduler_(plane_, seat.fabric().stop(), clock,
+                 core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
+      context_{scheduler_, seat, plane_} {}
+
+Worker::~Worker() { context_.seat.fabric().left(context_.next_id); }
+
+bool Worker::step() {
+  require_peers();
+  return scheduler_.step();
+}
+
+bool Worker::step_or_park(std::optional<Nanos> timeout) {
+  require_peers();
+  return scheduler_.step_or_park(timeout);
+}
+
+void Worker::require_peers() const {
+  if (context_.seat.fabric().lowest_id_left_at() >= context_.next_id) [[likely]] return;
+  if (!has_dataflows()) return;
+  throw UsageError("worker " + std::to_string(index()), "to run dataflow \"" + names_.back().second + "\"",
+                   "a peer that left without building it", "build the same dataflows on every worker");
+}
+
+std::vector<std::uint32_t> Worker::installed_dataflows() const {
+  std::vector<std::uint32_t> running;
+  for (const auto& [index, name] : names_) {
+    if (scheduler_.running(index)) running.push_back(index);
+  }
+  return running;
+}
+
+const std::string& Worker::dataflow_name(std::uint32_t index) const {
+  const auto at = std::find_if(names_.begin(), names_.end(), [&](const auto& entry) { return entry.first == index; });
+  if (at == names_.end()) {
+    throw UsageError("worker " + std::to_string(this->index()), "the name of dataflow " + std::to_string(index),
+                     std::to_string(names_.size()) + " dataflows", "ask installed_dataflows()");
+  }
+  return at->second;
+}
+
+void Worker::drop_dataflow(std::uint32_t index) { scheduler_.drop(index); }
+
+WorkerCounters Worker::counters() const {
+  const auto& scheduler = scheduler_.counters();
+  const auto& seat = context_.seat.counters();
+  return {scheduler.steps, scheduler.parks, seat.notices, seat.wakes_sent, seat.batches, seat.batches_read};
+}
+
+}  // namespace leat::dataflow

@@ -1,0 +1,31 @@
+// What      What a scope sees of a child, be it an operator or another scope: all that it schedules.
+#pragma once
+
+#include <cstdint>
+
+namespace leat::progress {
+
+/// A child of a scope whose times are `T`.
+template <class T>
+class Operate {
+ public:
+  Operate() = default;
+  Operate(const Operate&) = delete;
+  Operate& operator=(const Operate&) = delete;
+  virtual ~Operate() = default;
+
+  /// Runs once, with bounded work, and never waits.
+  ///
+  /// Returns: true while the child is incomplete: it must not be shut down even if nothing can reach it.
+  virtual bool schedule() = 0;
+
+  /// Called once when the parent scope is sealed, before any propagation.
+  virtual void initialize() {}
+
+  /// Tells a child scope that its input's frontier changed by `delta` (+1 or -1) at `time`.
+  ///
+  /// Operators read their frontiers in place and have nothing to do here.
+  virtual void accept_frontier(std::uint32_t /*input*/, const T& /*time*/, int /*delta*/) {}
+};
+
+}  // namespace leat::progress

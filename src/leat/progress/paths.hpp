@@ -1,0 +1,116 @@
+// What      Two questions about a scope's shape, asked once when it is sealed: what do paths to the scope's
+//           outputs do to a time, and is there a cycle on which time need not advance?
+// Cost      Path summaries: one visit per (port, output, summary that is not dominated). Cycles: linear.
+//           Neither recurses, so the depth of a graph is not limited by the stack.
+// Source    Timely Dataflow's `summarize_outputs` and `is_acyclic`; ours over flat ports.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <leat/progress/graph.hpp>
+#include <leat/progress/order.hpp>
+#include <leat/progress/timestamp.hpp>
+
+namespace leat::progress {
+
+/// One way from a port to a scope output, and what it does to a time at least.
+template <class Summary>
+struct PathToOutput {
+  std::uint32_t output = 0;
+  Summary summary{};
+};
+
+/// For every port the minimal summaries of its paths to the scope's outputs.
+///
+/// Shape: `result.size() == graph.ports.size()`; a port from which no output can be reached has an empty row.
+template <Timestamp T>
+std::vector<std::vector<PathToOutput<SummaryOf<T>>>> paths_to_outputs(
+    const Graph<T>& graph, const Hops<SummaryOf<T>>& backward) {
+  using Summary = SummaryOf<T>;
+  std::vector<std::vector<PathToOutput<Summary>>> rows(graph.ports.size());
+  struct Item {
+    PortIndex port;
+    PathToOutput<Summary> path;
+  };
+  // Adds a path unless one already there advances time no more; drops those it makes superfluous.
+  const auto insert = [&](PortIndex port, const PathToOutput<Summary>& path) {
+    auto& row = rows[port];
+    for (const auto& old : row) {
+      if (old.output == path.output && less_equal(old.summary, path.summary)) return false;
+    }
+    std::erase_if(row, [&](const PathToOutput<Summary>& old) {
+      return old.output == path.output && less_equal(path.summary, old.summary);
+    });
+    row.push_back(path);
+    return true;
+  };
+  std::vector<Item> work;
+  for (std::uint32_t output = 0; output < graph.scope_outputs.size(); ++output) {
+    const PathToOutput<Summary> end{output, Summary{}};
+    insert(graph.scope_outputs[output], end);
+    work.push_back({graph.scope_outputs[output], end});
+  }
+  while (!work.empty()) {
+    const Item item = std::move(work.back());
+    work.pop_back();
+    for (const auto& step : backward.row(item.port)) {
+      auto summary = PathSummary<T>::followed_by(step.summary, item.path.summary);
+      if (!summary) continue;  // the path cannot be taken by any time
+      PathToOutput<Summary> path{item.path.output, std::move(*summary)};
+      if (insert(step.port, path)) work.push_back({step.port, std::move(path)});
+    }
+  }
+  return rows;
+}
+
+/// A cycle along which no hop advances time, as the ports on it in order; empty if there is none.
+template <Timestamp T>
+std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf<T>>& forward) {
+  using Summary = SummaryOf<T>;
+  const auto stalls = [](const Step<Summary>& step) {
+    return step.identity || less_equal(step.summary, Summary{});
+  };
+  // Kahn: take away ports that no stalled hop enters, as long as there are any; what is left has a cycle.
+  std::vector<std::uint32_t> entering(graph.ports.size(), 0);
+  for (PortIndex port = 0; port < graph.ports.size(); ++port) {
+    for (const auto& step : forward.row(port)) entering[step.port] += stalls(step) ? 1 : 0;
+  }
+  std::vector<PortIndex> free_ports;
+  for (PortIndex port = 0; port < graph.ports.size(); ++port) {
+    if (entering[port] == 0) free_ports.push_back(port);
+  }
+  std::size_t taken = 0;
+  while (!free_ports.empty()) {
+    const PortIndex port = free_ports.back();
+    free_ports.pop_back();
+    ++taken;
+    for (const auto& step : forward.row(port)) {
+      if (stalls(step) && --entering[step.port] == 0) free_ports.push_back(step.port);
+    }
+  }
+  if (taken == graph.ports.size()) return {};
+  // Every port left is entered by a stalled hop from a port left: walk backward until one repeats.
+  const auto backward = Hops<Summary>::backward(graph.ports.size(), graph.hops);
+  std::vector<std::uint32_t> seen_at(graph.ports.size(), 0);
+  std::vector<PortIndex> walk;
+  PortIndex at = 0;
+  while (entering[at] == 0) ++at;
+  while (seen_at[at] == 0) {
+    walk.push_back(at);
+    seen_at[at] = static_cast<std::uint32_t>(walk.size());
+    for (const auto& step : backward.row(at)) {
+      if (stalls(step) && entering[step.port] != 0) {
+        at = step.port;
+        break;
+      }
+    }
+  }
+  std::vector<PortIndex> cycle(walk.begin() + (seen_at[at] - 1), walk.end());
+  std::reverse(cycle.begin(), cycle.end());
+  return cycle;
+}
+
+}  // namespace leat::progress

@@ -1,0 +1,91 @@
+// What      A worker's part of the progress plane: it publishes its scopes' batches in its log, reads its
+//           peers' logs in place, and hands what it reads to the scopes concerned. It is also where the
+//           worker's loop looks for all news, and where it sleeps.
+// Protocol  A scope is announced when its building begins, attached when it can take batches, detached when
+//           it ends. A batch that names a scope that is not attached yet is copied and kept, in order, and
+//           handed over first when it is; one that names a scope that ended is dropped.
+// Invariants  (1) A scope sees, of each peer, a prefix of its batches in order, each whole.
+//             (2) A worker without peers writes nothing: its scopes apply their own batches only.
+// Source    Timely Dataflow's `Progcaster`, one broadcast channel per scope; one log per worker is ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <leat/comm/fabric.hpp>
+#include <leat/core/config.hpp>
+#include <leat/core/worker.hpp>
+#include <leat/progress/batch_entry.hpp>
+#include <leat/progress/kept_batch.hpp>
+
+namespace leat::progress {
+
+using ScopeId = std::uint64_t;
+
+/// Where a scope takes its peers' batches.
+class ScopeInbox {
+ public:
+  ScopeInbox() = default;
+  ScopeInbox(const ScopeInbox&) = delete;
+  ScopeInbox& operator=(const ScopeInbox&) = delete;
+  virtual ~ScopeInbox() = default;
+  virtual void absorb(const queue::EntryHeader& entry) = 0;
+};
+
+class ProgressPlane final : public core::Surroundings {
+ public:
+  ProgressPlane(comm::Seat& seat, core::ProgressMode mode) : seat_(seat), mode_(mode) {}
+
+  [[nodiscard]] std::size_t peers() const noexcept { return seat_.peers(); }
+  [[nodiscard]] core::ProgressMode mode() const noexcept { return mode_; }
+  [[nodiscard]] comm::Seat& seat() noexcept { return seat_; }
+
+  void announce(ScopeId scope);
+  void attach(ScopeId scope, ScopeInbox& inbox);
+  void detach(ScopeId scope);
+
+  /// Publishes a whole batch of one scope to all peers. Requires: there are peers.
+  template <class T, class Changes>
+  void publish(ScopeId scope, Changes& changes) {
+    const auto batch = changes.changes();
+    auto* const to = reinterpret_cast<LoggedChange<T>*>(seat_.log().reserve(batch.size() * sizeof(LoggedChange<T>)));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      std::construct_at(to + i, LoggedChange<T>{batch[i].value.time, batch[i].diff, batch[i].value.port});
+    }
+    seat_.log().commit(scope, static_cast<std::uint32_t>(batch.size()), &queue::kEntryOps<LoggedChange<T>>);
+    seat_.announce_log();
+  }
+  /// One more batch took effect; for the closing lines of programs.
+  void count_batch() noexcept { ++seat_.counters().batches; }
+
+  /// Whose code an exception came out of; the innermost is told first and is kept.
+  void note_thrower(const std::string& who) {
+    if (thrower_.empty()) thrower_ = who;
+  }
+  [[nodiscard]] const std::string& thrower() const noexcept { return thrower_; }
+
+  void poll() override;
+  void park(std::optional<Nanos> timeout) override { seat_.park(timeout); }
+
+ private:
+  enum class Stage : std::uint8_t { unknown, building, live, gone };
+  struct Slot {
+    Stage stage = Stage::unknown;
+    ScopeInbox* inbox = nullptr;
+    std::vector<KeptBatch> early;  // batches that came before it was built
+  };
+
+  Slot& slot(ScopeId scope);
+  void dispatch(const queue::EntryHeader& entry);
+
+  comm::Seat& seat_;
+  core::ProgressMode mode_;
+  std::vector<Slot> slots_;  // by scope id
+  std::string thrower_;
+};
+
+}  // namespace leat::progress

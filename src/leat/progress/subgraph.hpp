@@ -1,0 +1,342 @@
+// What      One scope on one worker: its children, its tracker, and its part in the progress protocol. The
+//           dataflow layer builds graphs with it; the root of every dataflow is one.
+// Protocol  Each run of a scope: propagate what peers and the parent said; run the active children in
+//           ascending order, each at most once; publish what they did as one whole batch; apply that batch
+//           to the own tracker in the same way as a received one, and propagate again.
+// Invariants
+//   (1) A batch is whole: it is published entirely or held entirely, and it is applied here exactly when it
+//       is published (the reader of the logs skips its own).
+//   (2) All that a scope tells its parent (records consumed at its inputs, records produced at its outputs,
+//       capabilities projected to its outputs) leaves from `propagate` in one step, never in halves.
+//   (3) The children's counts start at `peers` per output at the minimum, on every worker, and are never
+//       published; whatever an operator does later, also while the graph is built, is an ordinary change.
+//   (4) A child scope is not local: every worker reports the same aggregate for it, so its changes go to the
+//       tracker directly and never into the ledger.
+//   (5) A child is destroyed only when it said it is complete, its input frontiers are empty, and no worker
+//       holds a capability of it.
+// Threads   The worker's own, throughout.
+// Source    Naiad (SOSP 2013) and Timely Dataflow's `Subgraph`; ours differs in the ledger, in activation by
+//           bits, and in frontiers that are read in place.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <leat/base/check.hpp>
+#include <leat/base/local_ptr.hpp>
+#include <leat/base/usage_error.hpp>
+#include <leat/core/activation.hpp>
+#include <leat/core/config.hpp>
+#include <leat/progress/batch_entry.hpp>
+#include <leat/progress/ledger.hpp>
+#include <leat/progress/operate.hpp>
+#include <leat/progress/plane.hpp>
+#include <leat/progress/reachability.hpp>
+
+namespace leat::progress {
+
+/// What a node is called in reports.
+struct NodeName {
+  std::string name;
+  std::source_location where;
+
+  /// `operator "count" (flow.cpp:12)`.
+  [[nodiscard]] std::string described() const {
+    std::string file = where.file_name();
+    if (const auto slash = file.find_last_of('/'); slash != std::string::npos) file.erase(0, slash + 1);
+    return "operator \"" + name + "\" (" + file + ":" + std::to_string(where.line()) + ")";
+  }
+};
+
+/// What a scope tells its parent, in the scope's own times.
+template <class T>
+class Boundary {
+ public:
+  Boundary() = default;
+  Boundary(const Boundary&) = delete;
+  Boundary& operator=(const Boundary&) = delete;
+  virtual ~Boundary() = default;
+  virtual void consumed(std::uint32_t input, const T& time, std::int64_t records) = 0;
+  virtual void produced(std::uint32_t output, const T& time, std::int64_t records) = 0;
+  virtual void capability(std::uint32_t output, const T& time, std::int64_t delta) = 0;
+};
+
+template <Timestamp T>
+class Subgraph final : public ScopeInbox {
+ public:
+  using Summary = SummaryOf<T>;
+
+  Subgraph(ProgressPlane& plane, ScopeId id, NodeName name, core::Activation self)
+      : plane_(plane),
+        id_(id),
+        name_(std::move(name)),
+        self_(self),
+        active_(self),
+        ledger_(make_local<Ledger<T>>(self)),
+        children_(1) {
+    children_[0].name = name_;
+    plane_.announce(id_);
+  }
+  ~Subgraph() override {
+    ledger_->close();
+    plane_.detach(id_);
+    // Later children may hold what earlier ones own last: the order of construction, reversed.
+    while (!children_.empty()) children_.pop_back();
+  }
+
+  // -- Building ----------------------------------------------------------------------------------------
+
+  /// Reserves the next child's place; it must be installed before `seal`.
+  NodeIndex add_node(NodeName name) {
+    children_.emplace_back();
+    children_.back().name = std::move(name);
+    return static_cast<NodeIndex>(children_.size() - 1);
+  }
+  /// Adds an input (target) or output (source) to a node. On node 0 a source is an input of the scope.
+  PortIndex add_port(NodeIndex node, PortKind kind, FrontierInterest interest = FrontierInterest::always) {
+    auto& child = children_[node];
+    const auto number = kind == PortKind::target ? child.targets++ : child.sources++;
+    const PortIndex port = graph_.add_port(node, number, kind);
+    interests_.push_back(interest);
+    if (kind == PortKind::source) child.source_ports.push_back(port);
+    return port;
+  }
+  void set_interest(PortIndex port, FrontierInterest interest) { interests_[port] = interest; }
+  void add_edge(PortIndex source, PortIndex target) { graph_.add_edge(source, target); }
+  void add_link(PortIndex target, PortIndex source, Summary summary) {
+    graph_.add_link(target, source, std::move(summary));
+  }
+  /// Puts a child in its reserved place. `local` is false for a scope.
+  void install(NodeIndex node, std::unique_ptr<Operate<T>> child, bool local) {
+    LEAT_CHECK(children_[node].op == nullptr, "a child is installed once");
+    children_[node].op = std::move(child);
+    children_[node].local = local;
+    ++live_children_;
+  }
+  [[nodiscard]] bool installed(NodeIndex node) const noexcept { return children_[node].op != nullptr; }
+
+  /// Ends building: checks the shape and makes the tracker.
+  ///
+  /// Errors: `UsageError` naming the operators, if a reserved place is empty (a feedback that was never
+  ///         connected) or a cycle need not advance time.
+  void seal(Boundary<T>* boundary) {
+    for (std::size_t node = 1; node < children_.size(); ++node) {
+      if (!children_[node].op) {
+        throw UsageError(children_[node].name.described(), "every loop to be closed in the scope that opened it",
+                         "a feedback without a connection", "call connect_loop with its handle");
+      }
+    }
+    const auto forward = Hops<Summary>::forward(graph_.ports.size(), graph_.hops);
+    if (const auto cycle = stalled_cycle(graph_, forward); !cycle.empty()) {
+      throw UsageError(children_[graph_.ports[cycle.front()].node].name.described(),
+                       "a loop that advances time", "the cycle " + described(cycle) + " does not",
+                       "give its feedback a summary that adds to the time");
+    }
+    boundary_ = boundary;
+    tracker_ = Tracker<T>(graph_, children_.size());
+    sealed_ = true;
+  }
+
+  /// Gives the children their initial counts, and makes the scope ready to run.
+  void initialize() {
+    const auto peers = static_cast<std::int64_t>(plane_.peers());
+    for (std::size_t node = 1; node < children_.size(); ++node) {
+      auto& child = children_[node];
+      if (child.local) {
+        for (const PortIndex port : child.source_ports) {
+          tracker_.update(port, TimestampTraits<T>::minimum(), peers);
+        }
+      }
+      child.op->initialize();
+      active_.activate(static_cast<std::uint32_t>(node));
+    }
+    propagate();
+    self_.activate();
+    plane_.attach(id_, *this);
+  }
+
+  // -- Running -----------------------------------------------------------------------------------------
+
+  /// Returns: true while something of this scope, on any worker, is outstanding.
+  bool schedule() {
+    ledger_->enter_run();
+    active_.enter_run();
+    propagate();
+    for (auto child = active_.next_from(0); child != core::ActivationSet::kNone;
+         child = active_.next_from(child + 1)) {
+      active_.clear(child);
+      run_child(child);
+    }
+    publish();
+    propagate();
+    ledger_->leave_run();
+    active_.leave_run();
+    return live_children_ > 0 || tracker_.tracking_anything();
+  }
+
+  /// Takes a peer's batch. It has effect when the scope runs next.
+  void absorb(const queue::EntryHeader& entry) override {
+    for (const auto& change : batch_of<T>(entry)) apply(change.port, change.time, change.delta);
+    self_.activate();
+  }
+
+  /// The parent's frontier at one of this scope's inputs changed.
+  void accept_frontier(std::uint32_t input, const T& time, int delta) {
+    tracker_.update(children_[0].source_ports[input], time, delta);
+    self_.activate();
+  }
+
+  /// A change that every worker learns in the same way, from an aggregate or from a published batch.
+  void apply(PortIndex port, const T& time, std::int64_t delta) {
+    const PortInfo& info = tracker_.info(port);
+    if (info.node != 0) {
+      tracker_.update(port, time, delta);
+    } else {
+      crossings_.push_back({info.kind, info.number, time, delta});
+    }
+  }
+
+  /// The times that may still arrive at a target of this scope's children. Constant while operators run.
+  [[nodiscard]] const MutableAntichain<T>& frontier(PortIndex target) const noexcept {
+    return tracker_.implications(target);
+  }
+
+  [[nodiscard]] const LocalPtr<Ledger<T>>& ledger() const noexcept { return ledger_; }
+  [[nodiscard]] const Tracker<T>& tracker() const noexcept { return tracker_; }
+  [[nodiscard]] core::Activation activation_of(NodeIndex node) noexcept { return {active_, node}; }
+  [[nodiscard]] ScopeId id() const noexcept { return id_; }
+  [[nodiscard]] bool sealed() const noexcept { return sealed_; }
+  [[nodiscard]] ProgressPlane& plane() noexcept { return plane_; }
+  [[nodiscard]] const NodeName& name_of(NodeIndex node) const noexcept { return children_[node].name; }
+  [[nodiscard]] std::size_t nodes() const noexcept { return children_.size(); }
+  [[nodiscard]] std::uint32_t outputs() const noexcept { return children_[0].targets; }
+  [[nodiscard]] PortIndex input_port(std::uint32_t input) const noexcept {
+    return children_[0].source_ports[input];
+  }
+  [[nodiscard]] const Graph<T>& graph() const noexcept { return graph_; }
+
+ private:
+  struct Child {
+    std::unique_ptr<Operate<T>> op;
+    NodeName name;
+    std::vector<PortIndex> source_ports;
+    std::uint32_t targets = 0;
+    std::uint32_t sources = 0;
+    bool local = true;
+    bool incomplete = true;
+  };
+  struct Crossing {  // a count at the scope's boundary, on its way to the parent
+    PortKind kind;
+    std::uint32_t number;
+    T time;
+    std::int64_t delta;
+  };
+
+  void propagate() {
+    tracker_.propagate(
+        [&](PortIndex port, const T& time, int delta) { on_target(port, time, delta); },
+        [&](std::uint32_t output, const T& time, int delta) { boundary_->capability(output, time, delta); });
+    tracker_.drain_quiet([&](NodeIndex node) {
+      if (node != 0 && children_[node].op) active_.activate(node);
+    });
+    if (crossings_.empty()) return;
+    for (const auto& crossing : crossings_) {
+      if (crossing.kind == PortKind::source) {
+        boundary_->consumed(crossing.number, crossing.time, -crossing.delta);
+      } else {
+        boundary_->produced(crossing.number, crossing.time, crossing.delta);
+      }
+    }
+    crossings_.clear();
+  }
+
+  void on_target(PortIndex port, const T& time, int delta) {
+    const PortInfo& info = tracker_.info(port);
+    if (info.node == 0) return;
+    auto& child = children_[info.node];
+    if (!child.op) {
+      LEAT_CHECK(delta <= 0, "a frontier came back at an operator that was shut down");
+      return;
+    }
+    if (!child.local) child.op->accept_frontier(info.number, time, delta);
+    switch (interests_[port]) {
+      case FrontierInterest::never: return;
+      case FrontierInterest::if_capability:
+        if (tracker_.node(info.node).capabilities <= 0) return;
+        break;
+      case FrontierInterest::always: break;
+    }
+    active_.activate(info.node);
+  }
+
+  void run_child(NodeIndex node) {
+    auto& child = children_[node];
+    if (!child.op) return;
+    try {
+      child.incomplete = child.op->schedule();
+    } catch (...) {
+      plane_.note_thrower(child.name.described());
+      throw;
+    }
+    const auto& state = tracker_.node(node);
+    if (!child.incomplete && state.open_inputs == 0 && state.capabilities == 0) {
+      child.op.reset();
+      --live_children_;
+    }
+  }
+
+  void publish() {
+    auto& changes = ledger_->changes();
+    if (changes.is_empty()) return;
+    const bool shared = plane_.peers() > 1;
+    if (shared && plane_.mode() == core::ProgressMode::demand && !must_publish(changes)) return;
+    if (shared) plane_.publish<T>(id_, changes);
+    plane_.count_batch();
+    for (const auto& [at, delta] : changes) apply(at.port, at.time, delta);
+    changes.clear();
+  }
+
+  /// Demand mode holds a batch back, whole, until someone may be waiting for it: until it takes something
+  /// away that blocks a frontier, or says something about the scope's boundary, which only we can see.
+  bool must_publish(typename Ledger<T>::Changes& changes) {
+    for (const auto& [at, delta] : changes) {
+      if (tracker_.info(at.port).node == 0) return true;
+      if (delta < 0 && tracker_.is_blocking(at.port, at.time)) return true;
+    }
+    return false;
+  }
+
+  std::string described(const std::vector<PortIndex>& cycle) const {
+    std::string text;
+    NodeIndex last = 0;
+    for (const PortIndex port : cycle) {
+      const NodeIndex node = graph_.ports[port].node;
+      if (node == last) continue;
+      last = node;
+      if (!text.empty()) text += " -> ";
+      text += "\"" + children_[node].name.name + "\"";
+    }
+    return text;
+  }
+
+  ProgressPlane& plane_;
+  ScopeId id_;
+  NodeName name_;
+  core::Activation self_;
+  core::ActivationSet active_;
+  LocalPtr<Ledger<T>> ledger_;
+  std::vector<Child> children_;
+  Graph<T> graph_;
+  std::vector<FrontierInterest> interests_;
+  Tracker<T> tracker_;
+  Boundary<T>* boundary_ = nullptr;
+  std::vector<Crossing> crossings_;
+  std::size_t live_children_ = 0;
+  bool sealed_ = false;
+};
+
+}  // namespace leat::progress
