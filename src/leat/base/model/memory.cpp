@@ -232,10 +232,17 @@ void Memory::load_places(int t, int l, Order order, std::vector<Place>& out) {
     }
     out.push_back({Place::Kind::normal, p, store.value});
   }
+  promise_places(t, l, order, out);
+}
+
+// The values that somebody may yet store, each right behind any position that the thread may read.
+void Memory::promise_places(int t, int l, Order order, std::vector<Place>& out) {
+  Location& location = at(l);
+  const int newest = static_cast<int>(location.order.size()) - 1;
   if (promises_open_ >= promises_max_ || index_of(l) >= futures.size()) return;
   for (const Future& future : futures[index_of(l)]) {
     if ((future.writers & ~(1U << t)) == 0) continue;
-    for (int p = newest; p >= lowest; --p) {
+    for (int p = newest; p >= floor(t, l); --p) {
       if (p < newest) {
         if (location.stores[index_of(location.order[index_of(p + 1)])].modifies) continue;
         if (order.seq_cst && !fits(t, location, p + 1, Access::fresh_write, nullptr)) continue;
@@ -248,16 +255,10 @@ void Memory::load_places(int t, int l, Order order, std::vector<Place>& out) {
 Word Memory::load(int t, int l, Order order, const Place& place) {
   Location& location = at(l);
   int p = place.position;
-  if (place.kind == Place::Kind::promise) {
-    const int made = insert(location, ++p);
-    Store& store = location.stores[index_of(made)];
-    store.value = place.value;
-    store.promised = true;
-    ++promises_open_;
-  }
+  if (place.kind == Place::Kind::promise) p = promise(location, p, place.value);
   const int index = location.order[index_of(p)];
   Store& store = location.stores[index_of(index)];
-  if (store.promised) {
+  if (unsettled(location, p)) {
     store.readers.push_back({t, thread(t).clock.at[index_of(t)], order.acquire});
   }
   Location::Repeat& repeat = location.repeats[index_of(t)];
@@ -281,15 +282,56 @@ void Memory::acquire(int t, const Message* acquired) {
   thread(t).before |= acquired->before;
 }
 
+// Makes the promise that somebody stores `value` right behind position `p`. Returns: its position.
+int Memory::promise(Location& location, int p, const Word& value) {
+  Store& store = location.stores[index_of(insert(location, p + 1))];
+  store.value = value;
+  store.promised = true;
+  ++promises_open_;
+  return p + 1;
+}
+
+// Whether what the store at `p` synchronises with is open: it is promised, or modifies one that is.
+bool Memory::unsettled(const Location& location, int p) const {
+  if (promises_open_ == 0) return false;
+  for (;; --p) {
+    const Store& store = location.stores[index_of(location.order[index_of(p)])];
+    if (store.promised) return true;
+    if (!store.modifies) return false;
+  }
+}
+
 bool Memory::may_fulfil(int t, const Location& location, int p, const Word& value, Order order,
                         bool synchronises) {
-  const Store& store = location.stores[index_of(location.order[index_of(p)])];
-  if (!store.promised || store.value != value) return false;
-  for (const Store::Reader& reader : store.readers) {
-    if (thread(t).clock.knows(reader.thread, reader.time)) return false;  // the read came first
-    if (synchronises && reader.acquire) return false;                     // see Limits
+  const Store& promise = location.stores[index_of(location.order[index_of(p)])];
+  if (!promise.promised || promise.value != value) return false;
+  for (std::size_t q = index_of(p); q < location.order.size(); ++q) {
+    const Store& store = location.stores[index_of(location.order[q])];
+    if (q > index_of(p) && !store.modifies) break;
+    for (const Store::Reader& reader : store.readers) {
+      if (thread(t).clock.knows(reader.thread, reader.time)) return false;  // it read before
+      if (synchronises && reader.acquire) return false;                     // see Limits
+    }
   }
   return !order.seq_cst || fits(t, location, p, Access::promised_write, nullptr);
+}
+
+// The store at `p` has come true: those that modify it continue its release sequence.
+void Memory::settle(Location& location, int p) {
+  const int head = location.stores[index_of(location.order[index_of(p)])].message;
+  if (head < 0) return;
+  for (std::size_t q = index_of(p) + 1; q < location.order.size(); ++q) {
+    Store& store = location.stores[index_of(location.order[q])];
+    if (!store.modifies) return;
+    if (store.message < 0) {
+      store.message = head;
+      continue;
+    }
+    const int both = new_message();
+    message(both) = message(store.message);
+    join_message(message(both), message(head));
+    store.message = both;
+  }
 }
 
 void Memory::store_places(int t, int l, const Word& value, Order order, std::vector<Place>& out) {
@@ -360,7 +402,8 @@ void Memory::write(int t, int l, const Word& value, Order order, int position, b
                 carried >= 0 && order.acquire ? &message(carried) : nullptr);
     event = location.sc.back().event;
   }
-  store.message = make_message(t, order, before, event, carried);
+  location.stores[index_of(index)].message = make_message(t, order, before, event, carried);
+  if (fulfils) settle(location, position);
   note_stored(t, l, value);
 }
 
@@ -413,6 +456,7 @@ void Memory::modify_places(int t, int l, const Change& change, bool weak, Order 
     if (spurious) out.push_back({Place::Kind::spurious, p, store.value});
     spurious = false;
   }
+  promise_places(t, l, order, out);
 }
 
 Modified Memory::modify(int t, int l, const Change& change, Order order, const Place& place) {
@@ -421,13 +465,23 @@ Modified Memory::modify(int t, int l, const Change& change, Order order, const P
     const Word before = load(t, l, failed, {Place::Kind::normal, place.position, {}});
     return {before, newest(l), false};
   }
+  int p = place.position;
+  if (place.kind == Place::Kind::promise) {
+    p = promise(at(l), p, place.value);
+    if (!change.make(change.context, place.value)) {
+      return modify(t, l, change, order, {Place::Kind::failed, p, place.value});
+    }
+  }
   // The load half is not an operation of its own in S: the whole enters it once, as a write. What
   // it acquires comes last, because it happens before what follows, not before the operation
   // itself.
-  const int carried = at(l).stores[index_of(at(l).order[index_of(place.position)])].message;
-  const Word before = load(t, l, kRelaxed, {Place::Kind::normal, place.position, {}});
-  write(t, l, *change.make(change.context, before), order, place.position + 1,
-        place.kind == Place::Kind::fulfil, carried, true);
+  const int carried = at(l).stores[index_of(at(l).order[index_of(p)])].message;
+  const Word before = load(t, l, kRelaxed, {Place::Kind::normal, p, {}});
+  if (order.acquire && unsettled(at(l), p)) {
+    at(l).stores[index_of(at(l).order[index_of(p)])].readers.back().acquire = true;
+  }
+  write(t, l, *change.make(change.context, before), order, p + 1, place.kind == Place::Kind::fulfil,
+        carried, true);
   if (order.acquire && carried >= 0) acquire(t, &message(carried));
   return {before, newest(l), true};
 }

@@ -106,7 +106,7 @@ struct Store {
   int message = -1;       // index into the messages of this execution; -1: synchronises with none
   bool modifies = false;  // reads the store right before it
   bool promised = false;  // read already, but not made yet
-  std::vector<Reader> readers;  // of a promise
+  std::vector<Reader> readers;  // while it is promised, or modifies what is
 };
 
 struct ScAccess {
@@ -239,6 +239,10 @@ class Memory {
   void enter_order(int t, Location& location, int p, Access access, const Message* acquired);
   const Message* carried_by(const Store& store, bool wanted) const;
   int insert(Location& location, int position);
+  int promise(Location& location, int position, const Word& value);
+  void promise_places(int t, int l, Order order, std::vector<Place>& out);
+  [[nodiscard]] bool unsettled(const Location& location, int p) const;
+  void settle(Location& location, int p);
   int make_message(int t, Order order, const ScSet& before, int event, int carried);
   void acquire(int t, const Message* acquired);
   bool may_fulfil(int t, const Location& location, int position, const Word& value, Order order,
