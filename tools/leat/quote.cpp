@@ -1,28 +1,8 @@
 #include "quote.hpp"
 
+#include "utf8.hpp"
+
 namespace leat::tool {
-namespace {
-
-/// The length of the UTF-8 character at the front, or 0 if the bytes there are none.
-std::size_t utf8_length(std::string_view text) noexcept {
-  const auto byte = [&text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xc2 ? 0
-                             : first < 0xe0 ? 2
-                             : first < 0xf0 ? 3
-                             : first < 0xf5 ? 4
-                                            : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t at = 1; at < length; ++at) {
-    if ((byte(at) & 0xc0U) != 0x80U) return 0;
-  }
-  if (first == 0xc2 && byte(1) < 0xa0) return 0;  // C1 controls move a terminal's cursor too
-  return length;
-}
-
-}  // namespace
-
 std::string quote(std::string_view text, std::size_t bytes_max) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
@@ -33,7 +13,9 @@ std::string quote(std::string_view text, std::size_t bytes_max) {
       break;
     }
     const auto byte = static_cast<unsigned char>(text.front());
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
+    // The second kind of control characters moves a terminal's cursor too.
+    const bool is_c1 = byte == 0xc2 && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (length == 0 || byte < 0x20 || byte == 0x7f || is_c1) {
       out += "\\x";
       out += kHex[byte >> 4U];
       out += kHex[byte & 0xfU];
