@@ -30,8 +30,8 @@ class LogRegistryTest : public ::testing::Test {
   }
 
   SettableClock clock_{seconds(100)};
+  std::vector<Call> calls_;  // before the registry, whose end delivers what is buffered
   LogRegistry registry_{clock_};
-  std::vector<Call> calls_;
 };
 
 TEST_F(LogRegistryTest, AnswersNothingForAnAbsentNameOrAnotherType) {
@@ -179,11 +179,11 @@ TEST_F(LogRegistryTest, BindsALoggerThatExistsUnderAnotherName) {
 }
 
 TEST_F(LogRegistryTest, AnActionMayLogToItsOwnLogAndBindNames) {
-  Logger<int> self;
   int batches = 0;
+  Logger<int> self;
   registry_.insert<int>("numbers", [&](Nanos, LogBatch<int>& batch) {
     if (batch.empty()) return;
-    ++batches;
+    if (++batches == 2) return;
     for (int i = 0; i < 2000; ++i) self.log(i);
     self.flush();
     registry_.insert<int>("another", [](Nanos, LogBatch<int>&) {});
@@ -195,7 +195,6 @@ TEST_F(LogRegistryTest, AnActionMayLogToItsOwnLogAndBindNames) {
   EXPECT_TRUE(registry_.get<int>("another"));
   registry_.flush();
   EXPECT_EQ(batches, 2);
-  registry_.insert<int>("numbers", [](Nanos, LogBatch<int>&) {});
 }
 
 TEST_F(LogRegistryTest, AnActionMayTakeTheBatchAway) {
