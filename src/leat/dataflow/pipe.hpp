@@ -45,4 +45,17 @@ class Named {
   progress::NodeName name_;
 };
 
+namespace internal {
+
+/// Makes an operator `Op<F>` of a function: what `map`, `filter` and the like are.
+template <template <class> class Op>
+struct MakeRecordOp {
+  template <class F>
+  Op<F> operator()(F f, std::source_location where = std::source_location::current()) const {
+    return Op<F>(std::move(f), where);
+  }
+};
+
+}  // namespace internal
+
 }  // namespace leat::dataflow

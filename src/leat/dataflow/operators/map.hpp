@@ -228,14 +228,6 @@ class FlatMapPushOp : public Named<FlatMapPushOp<R, F>> {
   F f_;
 };
 
-template <template <class> class Op>
-struct MakeRecordOp {
-  template <class F>
-  Op<F> operator()(F f, std::source_location where = std::source_location::current()) const {
-    return Op<F>(std::move(f), where);
-  }
-};
-
 }  // namespace internal
 
 /// `f(record)` of each record.

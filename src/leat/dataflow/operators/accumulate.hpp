@@ -1,0 +1,147 @@
+// What      Results per time, sent when the time is complete: accumulate, count (per worker), aggregate (per
+//           key, on the worker that the key's hash names).
+// Source    Timely Dataflow's `accumulate`, `count` and `aggregate`.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <source_location>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/hash.hpp>
+#include <leat/dataflow/notificator.hpp>
+#include <leat/dataflow/pipe.hpp>
+
+namespace leat::dataflow {
+
+namespace internal {
+
+/// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became when the time
+/// is complete: `add(state, batch)`, `finish(state, session)`.
+template <class State, class R, progress::Timestamp T, Container C, class Pact, class Fresh, class Add, class Finish>
+StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& name, const Pact& pact, Fresh fresh,
+                        Add add, Finish finish) {
+  OperatorBuilder<T> builder(stream.scope_state(), name);
+  auto input = builder.new_input(stream, pact);
+  auto [output, results] = builder.template new_output<std::vector<R>>();
+  builder.build([&](auto) {
+    return [input = std::move(input), output = std::move(output), states = std::map<T, State>(),
+            notificator = Notificator<T>(), fresh = std::move(fresh), add = std::move(add),
+            finish = std::move(finish)]() mutable {
+      input.for_each([&](auto& message) {
+        auto at = states.find(message.time());
+        if (at == states.end()) {
+          at = states.emplace(message.time(), fresh()).first;
+          notificator.notify_at(message.retain(0));
+        }
+        add(at->second, message.records());
+      });
+      notificator.look_again();
+      while (auto done = notificator.next(input.frontier())) {
+        const auto at = states.find(done->time());
+        auto session = output.session(done->capability);
+        finish(at->second, session);
+        states.erase(at);
+      }
+    };
+  });
+  return std::move(results);
+}
+
+template <class State, class F>
+class AccumulateOp : public Named<AccumulateOp<State, F>> {
+ public:
+  AccumulateOp(State start, F f, std::source_location where)
+      : Named<AccumulateOp>("accumulate", where), start_(std::move(start)), f_(std::move(f)) {}
+
+  template <progress::Timestamp T, Container C>
+  auto apply(Stream<T, C> stream) && {
+    return per_time<State, State>(
+        stream, this->name_, pipeline, [start = std::move(start_)] { return start; },
+        [f = std::move(f_)](State& state, C& records) mutable { f(state, records); },
+        [](State& state, auto& session) { session.give(std::move(state)); });
+  }
+
+ private:
+  State start_;
+  F f_;
+};
+
+class CountOp : public Named<CountOp> {
+ public:
+  explicit CountOp(std::source_location where) : Named<CountOp>("count", where) {}
+
+  template <progress::Timestamp T, Container C>
+  auto apply(Stream<T, C> stream) && {
+    return per_time<std::size_t, std::size_t>(
+        stream, this->name_, pipeline, [] { return std::size_t{0}; },
+        [](std::size_t& count, C& records) { count += records.size(); },
+        [](std::size_t count, auto& session) { session.give(count); });
+  }
+};
+
+template <class State, class Fold, class Emit, class Hash>
+class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
+ public:
+  AggregateOp(Fold fold, Emit emit, Hash key_hash, std::source_location where)
+      : Named<AggregateOp>("aggregate", where), fold_(std::move(fold)), emit_(std::move(emit)), hash_(std::move(key_hash)) {}
+
+  template <progress::Timestamp T, Container C>
+  auto apply(Stream<T, C> stream) && {
+    using Key = std::decay_t<decltype(std::declval<RecordOf<C>&>().first)>;
+    using R = std::decay_t<std::invoke_result_t<Emit&, const Key&, State&&>>;
+    struct KeyHash {
+      [[no_unique_address]] Hash hash;
+      std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(hash(key)); }
+    };
+    using States = std::unordered_map<Key, State, KeyHash>;
+    return per_time<States, R>(
+        stream, this->name_, exchange_by([hash = hash_](const RecordOf<C>& record) { return hash(record.first); }),
+        [hash = hash_] { return States(8, KeyHash{hash}); },
+        [fold = std::move(fold_)](States& states, C& records) mutable {
+          for (auto& [key, value] : records) {
+            auto& state = states[key];
+            fold(std::as_const(key), std::move(value), state);
+          }
+        },
+        [emit = std::move(emit_)](States& states, auto& session) mutable {
+          for (auto& [key, state] : states) session.give(emit(key, std::move(state)));
+        });
+  }
+
+ private:
+  Fold fold_;
+  Emit emit_;
+  Hash hash_;
+};
+
+struct AccumulateFn {
+  template <class State, class F>
+  auto operator()(State start, F f, std::source_location where = std::source_location::current()) const {
+    return AccumulateOp<State, F>(std::move(start), std::move(f), where);
+  }
+};
+struct CountFn {
+  CountOp operator()(std::source_location where = std::source_location::current()) const { return CountOp(where); }
+};
+
+}  // namespace internal
+
+/// `accumulate(start, f)`: per time and worker, `start` changed by `f(state&, batch&)` for each batch.
+inline constexpr internal::AccumulateFn accumulate{};
+/// Per time and worker, the number of records.
+inline constexpr internal::CountFn count{};
+
+/// Of a stream of (key, value) pairs: per time and key one `emit(key, state)`, after `fold(key, value, state&)`
+/// of each of the key's values. `State{}` is the start.
+template <class State, class Fold, class Emit, class Hash = internal::HashFn>
+[[nodiscard]] auto aggregate(Fold fold, Emit emit, Hash key_hash = {},
+                             std::source_location where = std::source_location::current()) {
+  return internal::AggregateOp<State, Fold, Emit, Hash>(std::move(fold), std::move(emit), std::move(key_hash), where);
+}
+
+}  // namespace leat::dataflow

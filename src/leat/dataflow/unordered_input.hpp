@@ -1,0 +1,86 @@
+// What      Input from outside at times in any order, under capabilities that the program holds.
+// Protocol  `auto [handle, capability, stream] = unordered_input<Record>(scope)`; send with
+//           `handle.session(capability.delayed(t)).give(x)`; the input ends when all capabilities are dropped.
+// Threads   The worker's own.
+// Source    Timely Dataflow's `UnorderedInput`.
+#pragma once
+
+#include <source_location>
+#include <utility>
+#include <vector>
+
+#include <leat/base/usage_error.hpp>
+#include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/scope.hpp>
+
+namespace leat::dataflow {
+
+template <progress::Timestamp T, class Record>
+class UnorderedHandle {
+ public:
+  explicit UnorderedHandle(LocalPtr<internal::OutputCore<T, std::vector<Record>>> core) : core_(std::move(core)) {}
+
+  /// Records being sent at one time. They are on their way when it is destroyed.
+  class [[nodiscard]] Sending {
+   public:
+    Sending(internal::OutputCore<T, std::vector<Record>>& core, const Capability<T>& capability)
+        : core_(core), time_(capability.time()) {}
+    Sending(const Sending&) = delete;
+    Sending& operator=(const Sending&) = delete;
+    ~Sending() noexcept(false) {
+      if (batch_.empty() || std::uncaught_exceptions() > exceptions_) return;
+      ship();
+      core_.tee->flush();
+    }
+    void give(Record record) {
+      batch_.push_back(std::move(record));
+      if (batch_.size() >= kBatchRecords<Record>) ship();
+    }
+
+   private:
+    void ship() {
+      Message<T, std::vector<Record>> message{Stamp<T>(time_), std::move(batch_)};
+      core_.tee->push(message);
+      batch_ = std::move(message.batch);
+      batch_.clear();
+    }
+    internal::OutputCore<T, std::vector<Record>>& core_;
+    T time_;
+    std::vector<Record> batch_;
+    int exceptions_ = std::uncaught_exceptions();
+  };
+
+  /// Errors: `UsageError` if the capability is not of this input.
+  Sending session(const Capability<T>& capability) {
+    if (capability.token() != core_->token) {
+      throw UsageError(core_->token->described(), "a session", "a capability that is not of this input",
+                       "use the capability that came with the handle, or one made from it");
+    }
+    return Sending(*core_, capability);
+  }
+
+ private:
+  LocalPtr<internal::OutputCore<T, std::vector<Record>>> core_;
+};
+
+template <progress::Timestamp T, class Record>
+struct UnorderedInput {
+  UnorderedHandle<T, Record> handle;
+  Capability<T> capability;  // at the least time
+  StreamOf<T, Record> stream;
+};
+
+template <class Record, progress::Timestamp T>
+[[nodiscard]] UnorderedInput<T, Record> unordered_input(
+    Scope<T>& scope, std::source_location where = std::source_location::current()) {
+  OperatorBuilder<T> builder(scope.state(), "unordered_input", where);
+  auto [port, stream] = builder.template new_output<std::vector<Record>>();
+  Capability<T> initial;
+  builder.build([&](std::vector<Capability<T>> capabilities) {
+    initial = std::move(capabilities[0]);
+    return [] {};
+  });
+  return {UnorderedHandle<T, Record>(port.core()), std::move(initial), std::move(stream)};
+}
+
+}  // namespace leat::dataflow
