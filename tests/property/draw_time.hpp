@@ -1,6 +1,5 @@
 // What      draw<T>(rng, range): random times of `T`, with about `range` values a coordinate. With
-// a small
-//           range they meet, and the interesting cases are where times meet.
+//           a small range they meet, and the interesting cases are where times meet.
 #pragma once
 
 #include <chrono>

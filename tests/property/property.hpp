@@ -1,7 +1,6 @@
 // What      What property tests share: the seed, and a check that is cheap to compile in templates.
 // Protocol  The seed is LEAT_SEED of the environment, else a fresh one. It is printed, and a
-// failure names
-//           it, so that it can be had again: `LEAT_SEED=17 ./test_property_multisets`.
+//           failure names it, so that it can be had again: `LEAT_SEED=17 test_property_multisets`.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,9 @@
 // What      Antichain<T>: the minimal elements of a set of times. As a frontier it says which times
-// may
-//           still come: those that some element is less than or equal to.
+//           may still come: those that some element is less than or equal to.
 // Invariants
 //   (1) No element is less than or equal to another.
 //   (2) A <= B iff every element of B has one of A that is less than or equal to it. So the empty
-//   antichain
-//       is the greatest: nothing more comes.
+//       antichain is the greatest: nothing more comes.
 // Limits    `AntichainRef` views times that somebody else keeps and trusts them to satisfy (1).
 // Cost      A frontier of a totally ordered time has at most one element and allocates nothing.
 // Source    Timely Dataflow's `Antichain` and `AntichainRef`.

@@ -1,19 +1,17 @@
 // What      ChangeBatch<T>: a bag of (value, difference) that puts equal values together when it
-// pays, or
-//           when asked. All progress is written down, moved and sent in these.
+//           pays, or when asked. All progress is written down, moved and sent in these.
 // Invariants
 //   (1) The first `clean_` entries are sorted, their values distinct and their differences not
-//   zero. (2) Entries behind those are what came since; nothing of them is lost, and nobody sees
-//   them
+//       zero.
+//   (2) Entries behind those are what came since; nothing of them is lost, and nobody sees them
 //       unconsolidated except through `is_dirty` and `stored`.
 // Limits    Questions about the content (`is_empty`, `size`, iteration) may consolidate and so are
-// not
-//           const. A callback must not touch the batch that calls it. Differences that overflow 64
-//           bits are not detected.
+//           not const. A callback must not touch the batch that calls it. Differences that overflow
+//           64 bits are not detected.
 // Cost      `update`: a compare with the last entry and an append; nothing is allocated up to N
-// entries.
-//           A batch above 32 entries consolidates itself when half of it is new, so it takes at
-//           most about twice the memory of what it holds, at an amortised logarithmic cost.
+//           entries. A batch above 32 entries consolidates itself when half of it is new, so it
+//           takes at most about twice the memory of what it holds, at an amortised logarithmic
+//           cost.
 // Source    Timely Dataflow's `ChangeBatch`; that an append in ascending order stays clean is ours.
 #pragma once
 

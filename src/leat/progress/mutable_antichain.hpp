@@ -1,29 +1,24 @@
 // What      MutableAntichain<T>: a multiset of times, and its frontier: the minimal times with a
-// positive
-//           count. The reachability tracker keeps two for each port, and most of a progress round
-//           is here.
+//           positive count. The reachability tracker keeps two for each port, and most of a
+//           progress round is here.
 // Shape     Total order: the sorted counts and the index of the first positive one, which is the
-// frontier;
-//           48 bytes for a 64-bit time. Partial order: the sorted counts and the frontier's
-//           elements.
+//           frontier; 48 bytes for a 64-bit time. Partial order: the sorted counts and the
+//           frontier's elements.
 // Protocol  `update` changes one count and reports each change of the frontier as (time, +1 or -1),
-// those
-//           that join before those that leave, so that a reader who applies them never sees a gap.
+//           those that join before those that leave, so that a reader who applies them never sees a
+//           gap.
 // Invariants
 //   (1) Counts may be negative for a while and are kept; only positive ones form the frontier.
 //   (2) Over any sequence of updates the reported changes sum to the difference of the frontiers.
 //   (3) The frontier may advance and retreat.
 // Limits    A callback must not touch the antichain that calls it, and what it is given is good
-// during the
-//           call only. An `update` may be given a time that lies in `frontier()`.
-// Cost      Total order: in a few dozen instructions for the common sequence (one more at a later
-// time, one
-//           less at the earliest), which allocates nothing while two times are outstanding. Partial
-//           order: linear in the outstanding times when an element leaves the frontier, else in the
-//           frontier.
+//           during the call only. An `update` may be given a time that lies in `frontier()`.
+// Cost      Total order: about sixty instructions an update for the common sequence (one more at a
+//           later time, one less at the earliest), which allocates nothing while two times are
+//           outstanding. Partial order: linear in the outstanding times when an element leaves the
+//           frontier, else in the frontier.
 // Source    Timely Dataflow's `MutableAntichain`. Incremental change in place of its rebuilds is
-// ours, and so
-//           is the layout.
+//           ours, and so is the layout.
 #pragma once
 
 #include <algorithm>

@@ -2,12 +2,10 @@
 // Invariants
 //   (1) `less_equal` is a partial order whose equality is `==`.
 //   (2) `operator<` is a linear extension: `less_equal(a, b)` and `a != b` imply `a < b`.
-//   Worklists,
-//       batches and antichains sort by it. If `is_total`, the two orders are the same.
+//       Worklists, batches and antichains sort by it. If `is_total`, the two orders are the same.
 // Limits    A type of one's own takes part by specialising `Order`; where a type has two natural
-// orders
-//           (a pair: lexicographic or by component) the type says which, so there are `std::pair`
-//           and `Product`.
+//           orders (a pair: lexicographic or by component) the type says which, so there are
+//           `std::pair` and `Product`.
 // Source    Timely Dataflow's `order::{PartialOrder, TotalOrder}`.
 #pragma once
 

@@ -1,5 +1,6 @@
 // What      Product<Outer, Inner>: the time of a nested scope: when outside, and which round
-// inside. Invariants
+//           inside.
+// Invariants
 //   (1) `less_equal` goes by component: (0, 1) and (1, 0) are not comparable.
 //   (2) `<` is lexicographic, which is a linear extension of (1).
 // Limits    Both parts need `<=>`.

@@ -1,6 +1,5 @@
 // What      TimeHash<T>: the hash of a time. The types that Leat ships have one that is the same on
-// every
-//           machine; any other type uses its `std::hash`.
+//           every machine; any other type uses its `std::hash`.
 #pragma once
 
 #include <chrono>

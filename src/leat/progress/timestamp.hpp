@@ -1,20 +1,20 @@
 // What      What makes a type a timestamp: an order with a least element, summaries that say by how
-// much a
-//           path advances times at least, and how the times of nested scopes map onto each other.
+//           much a path advances times at least, and how the times of nested scopes map onto each
+//           other.
 // Invariants
 //   (1) `Summary{}` is the identity: `results_in(Summary{}, t) == t`.
-//   (2) `results_in` never moves a time later than it must: it is monotone in the time and in the
-//   summary. (3) `followed_by(a, b)` advances a time exactly as `a` and then `b` do. (4) Nothing
-//   wraps. What cannot be represented is `nullopt`: no time comes out of this path. (5) `Refines`:
-//   both maps are monotone, `to_outer(to_inner(t)) == t`, and `summarize` never claims more
-//       advance than applying the inner summary between the two maps.
-// Limits    Laws (2) and (3) hold up to the ends of the range. With negative summaries, which
-// signed types
-//           can express, `followed_by` may be `nullopt` where a detour would have stayed in range;
-//           and a pair whose second member has reached its end has no successor, although pairs
-//           with a later first member have. Times that near the end are outside of what a dataflow
-//           can run to. Times only move forward in a dataflow: a summary below the identity can be
-//           written down, and that propagation ends is then the user's obligation.
+//   (2) `results_in` is monotone in the time and in the summary.
+//   (3) `followed_by(a, b)` advances a time exactly as `a` and then `b` do.
+//   (4) Nothing wraps. What cannot be represented is `nullopt`: no time comes out of this path.
+//   (5) `Refines`: both maps are monotone, `to_outer(to_inner(t)) == t`, and `summarize` never
+//       claims more advance than applying the inner summary between the two maps.
+// Limits    Unsigned times and products of them keep these laws up to the end of the range, where
+//           `nullopt` counts as after everything. Two cases do not. With negative summaries, which
+//           signed types can express, `followed_by` may be `nullopt` where a time that is small
+//           enough would have stayed in range. And a pair whose second member cannot advance has no
+//           successor, although pairs with a later first member have: a pair's second member must
+//           stay clear of the end of its range. That times move forward only is the user's
+//           obligation where a summary below the identity can be written down.
 // Source    Timely Dataflow's `progress::timestamp`; overflow as there.
 #pragma once
 

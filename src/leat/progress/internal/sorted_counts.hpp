@@ -1,21 +1,17 @@
-// What      SortedCounts<T>: times with their counts in ascending order, two of them without
-// allocation.
-//           The storage under MutableAntichain, which there are two of for each port of a dataflow.
+// What      SortedCounts<T>: times with their counts in ascending order, two of them in place. The
+//           storage under MutableAntichain, of which each port of a dataflow has two.
 // Shape     size, capacity, zeros, mark | two entries in place, or the address of more
 //           (48 bytes for a 64-bit time)
 // Invariants
-//   (1) Entries are distinct and ascending; exactly `zeros` of them have count 0, never the last.
+//   (1) Entries are distinct and ascending; `zeros` of them have count 0, and never the last.
 //   (2) `mark` is the owner's index of an entry, or kNone; it follows that entry when others move.
 // Protocol  Change a count with `add` (or in place, through `data`), then call `settle` if it
-// became 0. In
-//           between the entry is still there, so its time can be reported.
+//           became 0. In between the entry is still there, so its time can be reported.
 // Limits    Of more than two entries, one whose count became 0 stays until room is needed or such
-// are the
-//           majority: removing is a store, and a new time may take the place of an old neighbour.
-//           Memory that was allocated is kept until `clear`.
+//           are the majority: removing is a store, and a new time may take the place of an old
+//           neighbour. Memory that was allocated is kept until `clear`.
 // Cost      `append` is a store. `add` finds the last entry and the marked one by a compare each,
-// others by
-//           binary search, and moves the entries behind a new one.
+//           others by binary search, and moves the entries behind a new one.
 #pragma once
 
 #include <algorithm>
@@ -255,7 +251,7 @@ class SortedCounts {
   }
 
   union Place {
-    Place() noexcept {}
+    Place() noexcept : heap(nullptr) {}
     ~Place() {}
     Entry entries[kInPlace];
     Entry* heap;
