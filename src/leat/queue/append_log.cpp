@@ -59,6 +59,7 @@ void AppendLog::collect() noexcept {
   for (std::size_t i = 0; i < readers_; ++i) {
     passed_by_all = std::min(passed_by_all, positions_[i].position.load_acquire(passed{}));
   }
+  if (LEAT_MUTANT("append_log.frees_the_chunk_being_read")) ++passed_by_all;
   while (oldest_ != current_ && oldest_->sequence < passed_by_all) {
     destroy_entries(oldest_);
     Chunk* const next = oldest_->next.read();

@@ -171,8 +171,8 @@ class AppendLog {
   /// Requires: a `reserve` before it; the payload's `count` records are alive, and their lives end
   ///           through `ops` (which lives as long as the log), or need no end if it is null.
   /// Threads:  the writer. Wake sleepers after it.
-  /// Ordering: what the writer did before is visible to a reader that peeks the entry. A reader that
-  ///           set its bit in a park mask sees it in `has_more`, or the writer sees the bit after.
+  /// Ordering: what the writer did before is visible to a reader that peeks the entry. A reader
+  ///           that set its bit in a park mask sees it in `has_more`, or the writer sees the bit.
   void commit(std::uint64_t tag, std::uint32_t count, const EntryOps* ops) noexcept {
     LEAT_DCHECK(reserved_ != nullptr, "commit without reserve");
     EntryHeader* const entry = std::exchange(reserved_, nullptr);
