@@ -3,6 +3,7 @@
 
 #include <leat/base/model/explore.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 #include <leat/base/os/futex.hpp>
 #include <leat/base/plain.hpp>
 #include <leat/base/spin_pause.hpp>
+#include <leat/base/thread_tag.hpp>
 
 namespace leat {
 namespace {
@@ -28,6 +30,7 @@ bool says(const Result& result, const std::string& words) {
 }
 
 // One message through a flag.
+// [letter]
 class Letter {
   struct publish : Edge {};  // sender -> receiver: the text is whole before it is read
 
@@ -52,7 +55,9 @@ void pass_a_letter(model::Run& run) {
   run.thread([=] { model::require(letter->receive() == 7, "the text arrives"); });
   run.join();
 }
+// [/letter]
 
+// [tests]
 TEST(Model, PassesALetterThroughAReleasedFlag) {
   const Result result = model::explore({}, pass_a_letter);
   EXPECT_TRUE(result.ok) << result.failure;
@@ -67,6 +72,7 @@ TEST(Model, FindsTheRaceWhenTheEdgeIsWeakened) {
     EXPECT_TRUE(says(result, "data race")) << result.failure;
   }
 }
+// [/tests]
 
 TEST(Model, TellsThatAnEdgeOrMutantToBreakIsNotThere) {
   const Result result = model::explore({.weaken = {"pubish"}, .mutants = {"none"}}, pass_a_letter);
@@ -220,6 +226,33 @@ TEST(Model, LetsATimeoutEndASleepThatNobodyElseWould) {
     auto word = std::make_shared<Atomic<std::uint32_t>>(0);
     run.thread([=] { os::futex_wait(*word, 0, std::chrono::milliseconds(1)); });
     run.join();
+  });
+  EXPECT_TRUE(result.ok) << result.failure;
+}
+
+TEST(Model, LetsATimeoutEndASleepWhileAnotherThreadSpins) {
+  const Result result = model::explore({}, [](model::Run& run) {
+    auto word = std::make_shared<Atomic<std::uint32_t>>(0);
+    auto done = std::make_shared<Atomic<bool>>(false);
+    run.thread([=] {
+      os::futex_wait(*word, 0, std::chrono::milliseconds(1));
+      done->store_relaxed(true);
+    });
+    run.thread([=] {
+      while (!done->load_relaxed()) spin_pause();
+    });
+    run.join();
+  });
+  EXPECT_TRUE(result.ok) << result.failure;
+  EXPECT_TRUE(result.complete);
+}
+
+TEST(Model, GivesEachModelThreadItsOwnTag) {
+  const Result result = model::explore({}, [](model::Run& run) {
+    const ThreadTag body = this_thread_tag();
+    run.thread([=] { model::require(!(this_thread_tag() == body), "another thread"); });
+    run.join();
+    model::require(this_thread_tag() == body, "the same thread");
   });
   EXPECT_TRUE(result.ok) << result.failure;
 }

@@ -188,6 +188,7 @@ void Engine::execute() {
   spurious_wakeups_ = 0;
   steps_ = 0;
   sleeps_ = 0;
+  time_passed_ = false;
   end_ = End::running;
   failure_.clear();
   outcomes_.clear();
@@ -314,20 +315,26 @@ void Engine::hand_over() {
   for (int t = 0; t < threads_used_; ++t) {
     if (thread(t).state == State::ready && !worn(thread(t))) add(t);
   }
-  if (count == 0) {
-    // Only threads that have paused too often: in turn, the one behind this first.
+  bool timeout = false;
+  const auto add_timeouts = [&] {
+    for (int t = 0; t < threads_used_; ++t) {
+      if (thread(t).state == State::sleeping && thread(t).timed) add(t);
+    }
+    timeout = count > 0;
+  };
+  const auto add_worn = [&] {
     for (int i = 1; i <= threads_used_ && count == 0; ++i) {
       const int t = (current_ + i) % threads_used_;
       if (thread(t).state == State::ready) add(t);
     }
-  }
-  bool timeout = false;
+  };
   if (count == 0) {
-    // Nobody can run: time passes.
-    for (int t = 0; t < threads_used_; ++t) {
-      if (thread(t).state == State::sleeping && thread(t).timed) add(t);
-    }
-    timeout = true;
+    // Time passes. Threads that have paused too often go on, in turn, and timeouts run out: by
+    // turns again, for each may be what the other waits for.
+    time_passed_ = !time_passed_;
+    if (time_passed_) add_worn();
+    if (count == 0) add_timeouts();
+    if (count == 0) add_worn();
   }
   if (count == 0) {
     std::string what = "deadlock:";
@@ -607,7 +614,9 @@ void Engine::trace(int location, std::string_view what, Order order, Edges edges
   const std::string leaving = edges.release ? std::string(unqualified(edges.release->name)) : "";
   if (!arriving.empty() && !leaving.empty() && leaving != arriving) arriving += ", ";
   if (leaving != arriving) arriving += leaving;
-  if (!arriving.empty()) line += " (" + arriving + ")";
+  const bool weak = (edges.acquire != nullptr && edges.acquire->weak_acquire) ||
+                    (edges.release != nullptr && edges.release->weak_release);
+  if (!arriving.empty()) line += " (" + arriving + (weak ? ", weakened)" : ")");
   steps_text_.push_back(line + "  " + more);
 }
 

@@ -124,6 +124,7 @@ class Engine {
   int spurious_wakeups_ = 0;
   int steps_ = 0;
   std::uint64_t sleeps_ = 0;
+  bool time_passed_ = false;  // the last time that nobody could run, paused threads went on
   End end_ = End::running;
   Fiber host_;
 
