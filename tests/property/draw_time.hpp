@@ -50,6 +50,20 @@ T draw(Rng& rng, std::uint64_t range) {
   return Draw<T>::time(rng, range);
 }
 
+/// `time` with `by` added to each coordinate.
+template <std::integral T>
+T shifted(T time, std::uint64_t by) {
+  return static_cast<T>(time + static_cast<T>(by));
+}
+template <class A, class B>
+progress::Product<A, B> shifted(const progress::Product<A, B>& time, std::uint64_t by) {
+  return {shifted(time.outer, by), shifted(time.inner, by)};
+}
+template <class A, class B>
+std::pair<A, B> shifted(const std::pair<A, B>& time, std::uint64_t by) {
+  return {shifted(time.first, by), shifted(time.second, by)};
+}
+
 /// A small difference of a count, in [-2, 2].
 inline std::int64_t draw_diff(Rng& rng) { return static_cast<std::int64_t>(rng.below(5)) - 2; }
 
