@@ -221,6 +221,41 @@ TEST(Model, FindsALostWakeUp) {
   }
 }
 
+TEST(Model, ReplaysADeadlock) {
+  const Options broken{.weaken = {"announce"}};
+  const Result found = model::explore(broken, sleep_and_wake);
+  ASSERT_FALSE(found.ok);
+  EXPECT_NE(found.schedule, "0");  // not the first execution of all
+  const Result again = model::replay(broken, found.schedule, sleep_and_wake);
+  EXPECT_TRUE(says(again, "deadlock: T1 sleeps")) << again.failure;
+  EXPECT_EQ(again.schedule, found.schedule);
+}
+
+TEST(Model, ReplaysLoadsFromTheFuture) {
+  const auto body = [](model::Run& run) {
+    auto x = std::make_shared<Atomic<int>>(0);
+    auto y = std::make_shared<Atomic<int>>(0);
+    auto sum = std::make_shared<Atomic<int>>(0);
+    run.thread([=] {
+      sum->fetch_add_relaxed(x->load_relaxed());
+      y->store_relaxed(1);
+    });
+    run.thread([=] {
+      sum->fetch_add_relaxed(y->load_relaxed());
+      x->store_relaxed(1);
+    });
+    run.join();
+    model::require(sum->load_relaxed() < 2, "one of the loads comes first");
+  };
+  EXPECT_TRUE(model::explore({}, body).ok);
+  const Options options{.promises = 1};
+  const Result found = model::explore(options, body);
+  EXPECT_FALSE(found.ok);
+  EXPECT_TRUE(says(found, "from a store yet to come")) << found.failure;
+  const Result again = model::replay(options, found.schedule, body);
+  EXPECT_TRUE(says(again, "one of the loads comes first")) << again.failure;
+}
+
 TEST(Model, LetsATimeoutEndASleepThatNobodyElseWould) {
   const Result result = model::explore({}, [](model::Run& run) {
     auto word = std::make_shared<Atomic<std::uint32_t>>(0);
