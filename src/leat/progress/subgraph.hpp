@@ -1,8 +1,9 @@
 // What      One scope on one worker: its children, its tracker, and its part in the progress protocol. The
 //           dataflow layer builds graphs with it; the root of every dataflow is one.
 // Protocol  Each run of a scope: propagate what peers and the parent said; run the active children in
-//           ascending order, each at most once; publish what they did as one whole batch; apply that batch
-//           to the own tracker in the same way as a received one, and propagate again.
+//           ascending order, each at most once; propagate what child scopes reported; publish what the
+//           children did as one whole batch, unless demand mode holds it; apply that batch to the own tracker
+//           in the same way as a received one, and propagate again.
 // Invariants
 //   (1) A batch is whole: it is published entirely or held entirely, and it is applied here exactly when it
 //       is published (the reader of the logs skips its own).
@@ -171,8 +172,8 @@ class Subgraph final : public ScopeInbox {
       active_.clear(child);
       run_child(child);
     }
-    publish();
-    propagate();
+    propagate();  // what child scopes reported: whether a held batch blocks is asked of the latest state
+    if (publish()) propagate();
     ledger_->leave_run();
     active_.leave_run();
     return live_children_ > 0 || tracker_.tracking_anything();
@@ -289,15 +290,17 @@ class Subgraph final : public ScopeInbox {
     }
   }
 
-  void publish() {
+  /// Returns: whether there was a batch and it was published.
+  bool publish() {
     auto& changes = ledger_->changes();
-    if (changes.is_empty()) return;
+    if (changes.is_empty()) return false;
     const bool shared = plane_.peers() > 1;
-    if (shared && plane_.mode() == core::ProgressMode::demand && !must_publish(changes)) return;
+    if (shared && plane_.mode() == core::ProgressMode::demand && !must_publish(changes)) return false;
     if (shared) plane_.publish<T>(id_, changes);
     plane_.count_batch();
     for (const auto& [at, delta] : changes) apply(at.port, at.time, delta);
     changes.clear();
+    return true;
   }
 
   /// Demand mode holds a batch back, whole, until someone may be waiting for it: until it takes something
