@@ -18,11 +18,12 @@ TEST(Function, CallsAFunctionALambdaAndAMember) {
   function = [](int n) { return n + 1; };
   EXPECT_EQ(function(4), 5);
   struct Adder {
-    int base;
-    int add(int n) { return base + n; }
+    virtual ~Adder() = default;
+    virtual int add(int n) { return base + n; }
+    int base = 10;
   };
   Function<int(Adder&, int)> member = &Adder::add;
-  Adder adder{10};
+  Adder adder;
   EXPECT_EQ(member(adder, 4), 14);
 }
 
