@@ -103,6 +103,10 @@ class Worker {
   void step_or_park_while(std::optional<Nanos> timeout, Condition&& condition) {
     while (condition()) step_or_park(timeout);
   }
+  template <class Condition>
+  void step_or_park_while(Condition&& condition) {
+    step_or_park_while(std::nullopt, std::forward<Condition>(condition));
+  }
 
   [[nodiscard]] bool has_dataflows() const noexcept { return scheduler_.has_tasks(); }
   /// Indices of the dataflows that run, and the index that the next one gets.
