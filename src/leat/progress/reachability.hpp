@@ -13,11 +13,10 @@
 //       partial order, so each pair is settled once per propagation.
 //   (4) An output of the scope sees the frontiers of pointstamps of the scope's own children only, never of
 //       the scope's inputs: what the parent holds is not echoed back as ours.
-// Cost      One heap entry per frontier change and port reached; no allocation once the heap has grown.
+// Cost      One entry of the worklist per frontier change and port reached; no allocation once it has grown.
 // Source    Naiad (SOSP 2013) and Timely Dataflow's `reachability::Tracker`; flat ports are ours.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -27,6 +26,7 @@
 #include <leat/progress/graph.hpp>
 #include <leat/progress/mutable_antichain.hpp>
 #include <leat/progress/paths.hpp>
+#include <leat/progress/worklist.hpp>
 
 namespace leat::progress {
 
@@ -61,7 +61,7 @@ class Tracker {
     auto& counts = pointstamps_[port];
     const auto nonzero_before = static_cast<std::ptrdiff_t>(counts.nonzero());
     counts.update(time, delta, [&](const T& changed, int by) {
-      enqueue(changed, port, by);
+      work_.add(changed, port, by);
       const PortInfo& info = info_[port];
       if (info.kind == PortKind::source) {
         nodes_[info.node].capabilities += by;
@@ -79,10 +79,7 @@ class Tracker {
   template <class OnTarget, class OnOutput>
   void propagate(OnTarget&& on_target, OnOutput&& on_output) {
     while (!work_.empty()) {
-      Item item = pop();
-      while (!work_.empty() && work_.front().port == item.port && work_.front().time == item.time) {
-        item.delta += pop().delta;
-      }
+      const auto item = work_.take();
       if (item.delta != 0) settle(item, on_target);
     }
     for (auto& [output, time, delta] : output_changes_) {
@@ -129,36 +126,12 @@ class Tracker {
   }
 
  private:
-  struct Item {
-    T time;
-    PortIndex port;
-    std::int64_t delta;
-  };
+  using Item = typename Worklist<T>::Item;
   struct OutputChange {
     std::uint32_t output;
     T time;
     std::int64_t delta;
   };
-  // `std::push_heap` keeps the largest in front; ours is the least (time, port).
-  struct Later {
-    bool operator()(const Item& a, const Item& b) const {
-      if (b.time < a.time) return true;
-      if (a.time < b.time) return false;
-      return a.port > b.port;
-    }
-  };
-
-  void enqueue(const T& time, PortIndex port, std::int64_t delta) {
-    work_.push_back({time, port, delta});
-    std::push_heap(work_.begin(), work_.end(), Later{});
-  }
-  Item pop() {
-    std::pop_heap(work_.begin(), work_.end(), Later{});
-    Item item = std::move(work_.back());
-    work_.pop_back();
-    return item;
-  }
-
   template <class OnTarget>
   void settle(const Item& item, OnTarget& on_target) {
     auto& implied = implications_[item.port];
@@ -167,9 +140,9 @@ class Tracker {
     implied.update(item.time, item.delta, [&](const T& changed, int by) {
       for (const auto& step : forward_.row(item.port)) {
         if (step.identity) {
-          enqueue(changed, step.port, by);
+          work_.add(changed, step.port, by);
         } else if (auto later = PathSummary<T>::results_in(step.summary, changed)) {
-          enqueue(*later, step.port, by);
+          work_.add(*later, step.port, by);
         }
       }
       if (info.kind == PortKind::target) on_target(item.port, changed, by);
@@ -210,7 +183,7 @@ class Tracker {
   std::vector<std::vector<PathToOutput<Summary>>> paths_;
   std::vector<OutputChange> output_changes_;
   std::vector<NodeIndex> quiet_;  // may hold nodes that a later change made busy again
-  std::vector<Item> work_;
+  Worklist<T> work_;
   std::ptrdiff_t outstanding_ = 0;
 };
 
