@@ -73,6 +73,8 @@ class Worker {
   void drop(TaskId id);
   [[nodiscard]] Activation activation_of(TaskId id) noexcept { return {active_, id}; }
   [[nodiscard]] bool has_tasks() const noexcept { return live_ > 0; }
+  /// A task that runs; null if it does not.
+  [[nodiscard]] const Task* task(TaskId id) const noexcept { return running(id) ? tasks_[id].get() : nullptr; }
   [[nodiscard]] bool running(TaskId id) const noexcept { return id < tasks_.size() && tasks_[id] != nullptr; }
 
   /// One pass: news, then each active task once. Returns: whether tasks remain.

@@ -49,6 +49,18 @@ const std::string& Worker::dataflow_name(std::uint32_t index) const {
   return at->second;
 }
 
+progress::Sketch Worker::sketch(std::uint32_t index) const {
+  const auto* const task = scheduler_.task(index);
+  if (task == nullptr) {
+    throw UsageError("worker " + std::to_string(this->index()), "a sketch of dataflow " + std::to_string(index),
+                     "no running dataflow of that index", "ask while it runs; see installed_dataflows()");
+  }
+  progress::Sketch sketch;
+  sketch.nodes.push_back({{index}, dataflow_name(index), true});
+  static_cast<const AnyDataflow*>(task)->sketch(sketch, {index});
+  return sketch;
+}
+
 void Worker::drop_dataflow(std::uint32_t index) { scheduler_.drop(index); }
 
 WorkerCounters Worker::counters() const {

@@ -22,6 +22,7 @@
 #include <leat/dataflow/context.hpp>
 #include <leat/dataflow/scope.hpp>
 #include <leat/progress/plane.hpp>
+#include <leat/progress/sketch.hpp>
 
 namespace leat::dataflow {
 
@@ -113,6 +114,10 @@ class Worker {
   [[nodiscard]] std::vector<std::uint32_t> installed_dataflows() const;
   [[nodiscard]] std::uint32_t next_dataflow_index() const noexcept { return next_index_; }
   [[nodiscard]] const std::string& dataflow_name(std::uint32_t index) const;
+  /// The shape of a running dataflow, for pictures and reports.
+  ///
+  /// Errors: `UsageError` if it does not run.
+  [[nodiscard]] progress::Sketch sketch(std::uint32_t index) const;
   /// Destroys a dataflow now, with all it holds. All workers must; what arrives for it is dropped.
   void drop_dataflow(std::uint32_t index);
 
@@ -124,12 +129,18 @@ class Worker {
   [[nodiscard]] const std::string& thrower() const noexcept { return plane_.thrower(); }
 
  private:
+  struct AnyDataflow : core::Task {
+    virtual void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const = 0;
+  };
   template <progress::Timestamp T, class Resources>
-  struct Dataflow final : core::Task {
+  struct Dataflow final : AnyDataflow {
     Dataflow(Resources resources_in, progress::ProgressPlane& plane, progress::ScopeId id,
              const progress::NodeName& name, core::Activation self)
         : resources(std::move(resources_in)), graph(plane, id, name, self) {}
     bool run() override { return graph.schedule(); }
+    void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const override {
+      graph.sketch(into, address);
+    }
 
     [[no_unique_address]] Resources resources;  // destroyed after the operators
     progress::Subgraph<T> graph;

@@ -65,6 +65,7 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
 
   bool schedule() override { return inner_->schedule(); }
   void initialize() override { inner_->initialize(); }
+  void sketch(Sketch& into, const Sketch::Address& address) const override { inner_->sketch(into, address); }
   void accept_frontier(std::uint32_t input, const Outer& time, int delta) override {
     inner_->accept_frontier(input, Refines<Inner, Outer>::to_inner(time), delta);
   }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <leat/progress/sketch.hpp>
+
 namespace leat::progress {
 
 /// A child of a scope whose times are `T`.
@@ -21,6 +23,9 @@ class Operate {
 
   /// Called once when the parent scope is sealed, before any propagation.
   virtual void initialize() {}
+
+  /// Adds what is inside a child scope at `address`. An operator has nothing inside.
+  virtual void sketch(Sketch& /*into*/, const Sketch::Address& /*address*/) const {}
 
   /// Tells a child scope that its input's frontier changed by `delta` (+1 or -1) at `time`.
   ///

@@ -220,6 +220,23 @@ class Subgraph final : public ScopeInbox {
   }
   [[nodiscard]] const Graph<T>& graph() const noexcept { return graph_; }
 
+  /// Adds this scope's children and edges, `address` being its own.
+  void sketch(Sketch& into, const Sketch::Address& address) const {
+    for (NodeIndex node = 1; node < children_.size(); ++node) {
+      auto child = address;
+      child.push_back(node);
+      into.nodes.push_back({child, children_[node].name.name, !children_[node].local});
+      if (children_[node].op) children_[node].op->sketch(into, child);
+    }
+    for (const auto& hop : graph_.hops) {
+      const PortInfo& from = graph_.ports[hop.from];
+      const PortInfo& to = graph_.ports[hop.to];
+      if (from.kind == PortKind::source) {
+        into.edges.push_back({address, from.node, from.number, to.node, to.number});
+      }
+    }
+  }
+
  private:
   struct Child {
     std::unique_ptr<Operate<T>> op;

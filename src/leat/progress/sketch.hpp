@@ -1,0 +1,35 @@
+// What      The shape of a dataflow as plain data, for pictures and reports: nodes, scopes and edges.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace leat::progress {
+
+struct Sketch {
+  /// Where a node is: dataflow, child, grandchild, ...; the same on all workers.
+  using Address = std::vector<std::uint32_t>;
+
+  struct Node {
+    Address address;
+    std::string name;
+    bool is_scope = false;
+  };
+  /// From an output of one child of `scope` to an input of another. Child 0 is the scope's own boundary.
+  struct Edge {
+    Address scope;
+    std::uint32_t from = 0;
+    std::uint32_t output = 0;
+    std::uint32_t to = 0;
+    std::uint32_t input = 0;
+  };
+
+  std::vector<Node> nodes;  // a scope before its children
+  std::vector<Edge> edges;
+};
+
+/// The sketch as a Graphviz digraph: scopes as clusters, their boundaries as points.
+[[nodiscard]] std::string to_dot(const Sketch& sketch);
+
+}  // namespace leat::progress
