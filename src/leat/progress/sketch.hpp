@@ -29,7 +29,4 @@ struct Sketch {
   std::vector<Edge> edges;
 };
 
-/// The sketch as a Graphviz digraph: scopes as clusters, their boundaries as points.
-[[nodiscard]] std::string to_dot(const Sketch& sketch);
-
 }  // namespace leat::progress
