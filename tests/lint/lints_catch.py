@@ -59,9 +59,9 @@ CASES = {
         ({"src/leat/core/b.cpp": "#include <atomic>\n"}, "b.cpp:1: bare"),
     ]),
     "tests": (TESTS, [
-        ({"src/leat/core/b_test.cpp": ""}, "no mention of b_test.cpp"),
-        ({"src/leat/core/b.hpp": ""}, "no mention of b.hpp"),
-        ({"src/leat/core/CMakeLists.txt": "leat_layer(core HEADERS a.hpp) # a_test.cpp\n"}, "no mention of a_test.cpp"),
+        ({"src/leat/core/b_test.cpp": ""}, "b_test.cpp:1: no CMakeLists.txt mentions it"),
+        ({"src/leat/core/b.hpp": ""}, "b.hpp:1: no CMakeLists.txt mentions it"),
+        ({"src/leat/core/CMakeLists.txt": "leat_layer(core HEADERS a.hpp) # a_test.cpp\n"}, "a_test.cpp:1: no CMakeLists.txt mentions it"),
     ]),
     "docs": (DOCS, [
         ({"docs/a.md": "[gone](gone.md)\n"}, "docs/a.md:1: links to gone.md"),
