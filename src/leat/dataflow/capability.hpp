@@ -1,11 +1,12 @@
 // What      The right to send at a time on one output of one operator. While one is held, everybody
 //           downstream must expect records at its time.
 // Invariants
-//   (1) Every capability is counted in its scope's ledger: made +1, dropped -1; a new one is written before
-//       the one it comes from is dropped.
-//   (2) A new one comes only from a held one or from an unacknowledged message, at a time that is not
-//       earlier. Never from a frontier: a retraction could be in flight.
-//   (3) It belongs to one port of one operator; every use on another is refused, also in release builds.
+//   (1) Every capability is counted in its scope's ledger: made +1, dropped -1; a new one is
+//       written before the one it comes from is dropped.
+//   (2) A new one comes only from a held one or from an unacknowledged message, at a time that is
+//       not earlier. Never from a frontier: a retraction could be in flight.
+//   (3) It belongs to one port of one operator; every use on another is refused, also in release
+//       builds.
 // Threads   The worker's own; checked. After its dataflow is gone it has no effect.
 // Source    Timely Dataflow's `Capability`; move-only and checked always is ours.
 #pragma once
@@ -112,7 +113,8 @@ class Capability {
   void release() noexcept {
     if (!token_) return;
     if (!token_->ledger->closed()) {
-      LEAT_CHECK(token_->owner == this_thread_tag(), "a capability was dropped by a thread that is not its worker");
+      LEAT_CHECK(token_->owner == this_thread_tag(),
+                 "a capability was dropped by a thread that is not its worker");
       token_->ledger->update(token_->port, time_, -1);
     }
     token_.reset();
@@ -132,28 +134,34 @@ class Capability {
   }
 
  private:
-  Capability(LocalPtr<OutputToken<T>> token, T time) : token_(std::move(token)), time_(std::move(time)) {}
+  Capability(LocalPtr<OutputToken<T>> token, T time)
+      : token_(std::move(token)), time_(std::move(time)) {}
 
   void require_held(const char* what) const {
-    if (token_ && (token_->owner == this_thread_tag() || token_->ledger->closed())) [[likely]] return;
+    if (token_ && (token_->owner == this_thread_tag() || token_->ledger->closed())) [[likely]]
+      return;
     if (token_) {
       throw UsageError(token_->described(), std::string(what) + " on the worker that owns it",
-                       "another thread", "send the record, not the capability, to the other worker");
+                       "another thread",
+                       "send the record, not the capability, to the other worker");
     }
     throw UsageError("capability", what, "a capability that was moved from or released",
                      "keep the capability, or clone it before it is given away");
   }
   void require_later(const char* what, const T& time) const {
-    if (progress::less_equal(time_, time)) [[likely]] return;
+    if (progress::less_equal(time_, time)) [[likely]]
+      return;
     throw UsageError(token_->described(), std::string(what) + " to time " + show(time),
-                     "a capability at time " + show(time_), "capabilities only move to times at or after their own");
+                     "a capability at time " + show(time_),
+                     "capabilities only move to times at or after their own");
   }
 
   LocalPtr<OutputToken<T>> token_;
   T time_ = progress::TimestampTraits<T>::minimum();
 };
 
-/// Capabilities of one output at times that are not comparable: the right to send at or after any of them.
+/// Capabilities of one output at times that are not comparable: the right to send at or after any
+/// of them.
 template <progress::Timestamp T>
 class CapabilitySet {
  public:
@@ -175,9 +183,11 @@ class CapabilitySet {
   /// Errors: `UsageError` if no member is at or before it.
   [[nodiscard]] Capability<T> delayed(const T& time) const {
     if (const auto* member = find(time)) return member->delayed(time);
-    throw UsageError("capability set", "a capability at time " + show(time),
-                     members_.empty() ? std::string("an empty set") : "no member at or before it",
-                     "hold a capability for every time that is still to be sent at");
+    throw UsageError(
+        members_.empty() ? std::string("capability set") : members_.front().token()->described(),
+        "a capability at time " + show(time),
+        members_.empty() ? std::string("an empty set") : "no member of the set at or before it",
+        "hold a capability for every time that is still to be sent at");
   }
 
   /// Moves the set to `frontier`: one capability at each of its times, the old ones dropped.
