@@ -1,10 +1,10 @@
-// Random dataflows, compared with a direct evaluation: graphs with loops and a nested scope, records that
-// move on in time, operators that hold capabilities for a while, one to four workers stepped in random order
-// on one thread, in both progress modes.
+// Random dataflows, compared with a direct evaluation: graphs with loops and a nested scope,
+// records that move on in time, operators that hold capabilities for a while, one to four workers
+// stepped in random order on one thread, in both progress modes.
 //
-// Three things must hold for each: the records that come out, with their times, are those of the evaluation
-// (nothing lost, nothing twice); no operator ever sees a time that its frontier had passed (safe); and the
-// dataflow ends within a bound of steps once its input is closed (live).
+// Three things must hold for each: the records that come out, with their times, are those of the
+// evaluation (nothing lost, nothing twice); no operator ever sees a time that its frontier had
+// passed (safe); and the dataflow ends within a bound of steps once its input is closed (live).
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -83,12 +83,16 @@ Plan draw_plan(Rng& rng) {
   return plan;
 }
 
-// What every node does with a token that it got at `time`: passes it on, changed, at the same time or later.
+// What every node does with a token that it got at `time`: passes it on, changed, at the same time
+// or later.
 std::uint64_t shift_of(const Token& token) { return token.id % 3 == 0 ? 1 : 0; }
-Token changed(const Token& token, std::size_t node) { return {mix64(token.id + node), token.hops - 1}; }
+Token changed(const Token& token, std::size_t node) {
+  return {mix64(token.id + node), token.hops - 1};
+}
 
 // The evaluation: follows each token along each edge.
-void evaluate(const Plan& plan, std::size_t node, std::uint64_t time, const Token& token, Seen& seen) {
+void evaluate(const Plan& plan, std::size_t node, std::uint64_t time, const Token& token,
+              Seen& seen) {
   Token out = token;
   if (node != 0) {
     if (token.hops == 0) return;
@@ -97,7 +101,8 @@ void evaluate(const Plan& plan, std::size_t node, std::uint64_t time, const Toke
   }
   seen.emplace_back(time, out.id);  // every node's output also goes to the sink
   for (const Edge& edge : plan.edges) {
-    if (edge.from == node) evaluate(plan, edge.to, time + (edge.loop && node < plan.outer ? 1 : 0), out, seen);
+    if (edge.from == node)
+      evaluate(plan, edge.to, time + (edge.loop && node < plan.outer ? 1 : 0), out, seen);
   }
   for (const std::size_t from : plan.into_nested) {
     if (from == node) evaluate(plan, plan.outer, time, out, seen);
@@ -128,15 +133,19 @@ auto node_operator(const Plan& plan, std::size_t node, Findings& findings, std::
       Token token;
       std::uint64_t runs;
     };
-    return [&plan, &findings, node, worker, activation = info.activation, held = std::vector<Held>(),
-            promised = std::vector<T>{progress::TimestampTraits<T>::minimum()}](auto& input, auto& output) mutable {
+    return [&plan, &findings, node, worker, activation = info.activation,
+            held = std::vector<Held>(),
+            promised = std::vector<T>{progress::TimestampTraits<T>::minimum()}](
+               auto& input, auto& output) mutable {
       input.for_each([&](auto& message) {
         const T& time = message.time();
         const bool possible = std::any_of(promised.begin(), promised.end(), [&](const T& least) {
           return progress::less_equal(least, time);
         });
-        if (!possible) findings.broken = "node " + std::to_string(node) + " got a time that was over";
-        if (!input.frontier().less_equal(time)) findings.broken = "the frontier passed a message in its queue";
+        if (!possible)
+          findings.broken = "node " + std::to_string(node) + " got a time that was over";
+        if (!input.frontier().less_equal(time))
+          findings.broken = "the frontier passed a message in its queue";
         for (const Token& token : message.records()) {
           if (token.hops == 0) continue;
           const std::uint64_t runs = mix64(token.id ^ plan.holds ^ worker) % 4;
@@ -162,8 +171,9 @@ auto node_operator(const Plan& plan, std::size_t node, Findings& findings, std::
 // Builds the nodes [first, last) in `scope` on top of the streams of earlier ones.
 template <class T>
 void build_nodes(Scope<T>& scope, const Plan& plan, std::size_t first, std::size_t last,
-                 std::vector<std::optional<StreamOf<T, Token>>>& streams, progress::SummaryOf<T> round,
-                 std::optional<StreamOf<T, Token>> entered, Findings& findings) {
+                 std::vector<std::optional<StreamOf<T, Token>>>& streams,
+                 progress::SummaryOf<T> round, std::optional<StreamOf<T, Token>> entered,
+                 Findings& findings) {
   struct Open {
     std::size_t from;
     FeedbackHandle<T, std::vector<Token>> handle;
@@ -200,7 +210,8 @@ struct World {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<Input<Token>> inputs;
 
-  World(const Plan& p, std::size_t peers, core::ProgressMode mode) : plan(p), fabric(peers), inputs(peers) {
+  World(const Plan& p, std::size_t peers, core::ProgressMode mode)
+      : plan(p), fabric(peers), inputs(peers) {
     config.progress_mode = mode;
     for (std::size_t index = 0; index < peers; ++index) {
       workers.push_back(std::make_unique<Worker>(fabric.seat(index), config, nullptr));
@@ -226,21 +237,27 @@ struct World {
           for (const std::size_t from : plan.into_nested) entering.push_back(*streams[from]);
           auto entered = concatenate(scope, std::move(entering)) | enter(inner);
           std::vector<std::optional<StreamOf<Inner, Token>>> nodes(plan.sink());
-          build_nodes<Inner>(inner, plan, plan.outer, plan.sink(), nodes, Inner{0, 1}, entered, findings);
+          build_nodes<Inner>(inner, plan, plan.outer, plan.sink(), nodes, Inner{0, 1}, entered,
+                             findings);
           std::vector<StreamOf<Time, Token>> leaving;
-          for (std::size_t node = plan.outer; node < plan.sink(); ++node) leaving.push_back(*nodes[node] | leave(scope));
+          for (std::size_t node = plan.outer; node < plan.sink(); ++node)
+            leaving.push_back(*nodes[node] | leave(scope));
           return leaving;
         });
         for (auto& stream : left) to_sink.push_back(std::move(stream));
       }
-      concatenate(scope, std::move(to_sink)) | exchange([](const Token& token) { return token.id / 7; }) |
-          inspect_time([this](Time time, const Token& token) { findings.seen.emplace_back(time, token.id); });
+      concatenate(scope, std::move(to_sink)) |
+          exchange([](const Token& token) { return token.id / 7; }) |
+          inspect_time([this](Time time, const Token& token) {
+            findings.seen.emplace_back(time, token.id);
+          });
     });
   }
 };
 
 // Builds and runs `plan` on `peers` workers, whose steps and inputs are interleaved at random.
-void run(const Plan& plan, std::size_t peers, core::ProgressMode mode, Rng& rng, Findings& findings) {
+void run(const Plan& plan, std::size_t peers, core::ProgressMode mode, Rng& rng,
+         Findings& findings) {
   World world(plan, peers, mode);
   std::vector<bool> built(peers, false);
   std::size_t fed = 0;
@@ -279,9 +296,9 @@ void run(const Plan& plan, std::size_t peers, core::ProgressMode mode, Rng& rng,
       }
     }
     world.workers[index]->step();
-    const bool over = open_inputs == 0 && std::none_of(world.workers.begin(), world.workers.end(), [](auto& worker) {
-      return worker->has_dataflows();
-    });
+    const bool over =
+        open_inputs == 0 && std::none_of(world.workers.begin(), world.workers.end(),
+                                         [](auto& worker) { return worker->has_dataflows(); });
     if (over) {
       findings = std::move(world.findings);
       return;
@@ -303,9 +320,11 @@ void compare(std::uint64_t rounds) {
         Findings findings;
         run(plan, peers, mode, rng, findings);
         std::sort(findings.seen.begin(), findings.seen.end());
-        ASSERT_EQ(findings.broken, "") << "LEAT_SEED=" << property::seed() + round << ", " << peers << " workers, "
-                                       << (mode == core::ProgressMode::eager ? "eager" : "demand");
-        ASSERT_EQ(findings.seen, expected) << "LEAT_SEED=" << property::seed() + round << ", " << peers << " workers";
+        ASSERT_EQ(findings.broken, "")
+            << "LEAT_SEED=" << property::seed() + round << ", " << peers << " workers, "
+            << (mode == core::ProgressMode::eager ? "eager" : "demand");
+        ASSERT_EQ(findings.seen, expected)
+            << "LEAT_SEED=" << property::seed() + round << ", " << peers << " workers";
       }
     }
   }

@@ -1,6 +1,5 @@
 // What      `leat run packages`, from options to the text for standard output; main.cpp adds only
-// the
-//           process around it.
+//           the process around it.
 #pragma once
 
 #include "compute.hpp"

@@ -1,10 +1,8 @@
 // What      The seam between the command and the dataflow: the command hands over a graph and what
-// it
-//           wants to know, and gets rows. Everything that is written or parsed lies on the
+//           it wants to know, and gets rows. Everything that is written or parsed lies on the
 //           command's side, everything that runs on workers behind it.
 // Limits    What is computed does not depend on the number of workers; only RunFigures and
-// latencies
-//           do.
+//           latencies do.
 #pragma once
 
 #include <leat/base/clock.hpp>

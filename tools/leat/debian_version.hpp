@@ -1,6 +1,5 @@
 // What      Which of two Debian version strings is the newer one; the package reader keeps the
-// newest
-//           of several stanzas of one name.
+//           newest of several stanzas of one name.
 // Protocol  [epoch:]upstream[-revision]. The epoch is a number, 0 if absent; the revision is what
 //           follows the last hyphen, empty if there is none. The three are compared in that order.
 //           Text is compared in turns: a run of non-digits, then a run of digits as a number of any

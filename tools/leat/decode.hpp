@@ -1,7 +1,6 @@
 // What      Turns the bytes of a file into text: plain, gzip, xz or lz4, as apt stores its lists.
 // Limits    Total: a damaged, truncated or oversized file is an Error, never a crash and never a
-// part
-//           of the text. Several members or frames one after the other are one text.
+//           part of the text. Several members or frames one after the other are one text.
 // Cost      One pass; the text is held whole, because what is parsed points into it.
 #pragma once
 

@@ -1,6 +1,5 @@
 // What      What the numbers of the ranking mean, to the last unit. The dataflow that computes them
-// and
-//           the sequential oracle of its tests share this page and nothing else.
+//           and the sequential oracle of its tests share this page and nothing else.
 //
 //           PageRank. Rank is a count of units; all nodes together have kRankMass, one share of a
 //           million is 10^9 units. In round 0 each of the n nodes has floor(kRankMass / n). In

@@ -2,12 +2,10 @@
 //           been seen, and how many alternatives of a (candidate, clause) are gone. Millions of
 //           entries that are only ever added.
 // Shape     One flat array of slots, a power of two; a key is looked for from its hash onwards. A
-// slot
-//           is free while its key is kFree, which is no pair of ids.
+//           slot is free while its key is kFree, which is no pair of ids.
 // Limits    Nothing is erased. References hold until the next insertion.
 // Cost      8 bytes and the value per slot, at most three quarters of the slots used; about one
-// cache
-//           line per access.
+//           cache line per access.
 // Source    Open addressing with linear probing; ours is as plain as it gets.
 #pragma once
 

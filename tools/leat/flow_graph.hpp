@@ -1,6 +1,5 @@
 // What      The picture of a dataflow: its operators, its channels, and how to write them as DOT
-// for
-//           Graphviz or as an SVG that any browser shows.
+//           for Graphviz or as an SVG that any browser shows.
 // Limits    The SVG's layout is plain: an operator stands one row below the lowest of its inputs,
 //           feedback edges run back up on the right.
 #pragma once

@@ -1,6 +1,5 @@
 // What      The definitions, computed the plain way: one thread, one array after the other. Only
-// tests
-//           use it; the command computes the same by a dataflow.
+//           tests use it; the command computes the same by a dataflow.
 #pragma once
 
 #include "dependency_graph.hpp"

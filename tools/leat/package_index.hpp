@@ -1,6 +1,5 @@
 // What      The packages of this machine: found, read and parsed; of several versions of a name
-// only
-//           the newest is left.
+//           only the newest is left.
 // Protocol  The first of these that is there is the source, whole:
 //           1. apt's lists, every file *_Packages, *_Packages.gz, .xz and .lz4 in
 //           /var/lib/apt/lists

@@ -1,8 +1,7 @@
 // What      Why a package breaks: one chain from it down to what was removed.
 // Protocol  Distances come from the dataflow; the chain is read off them. From a node of distance d
-// the
-//           chain goes over its first clause of which every alternative went before round d, to the
-//           alternative of that clause that went last (of several, the first by name), whose
+//           the chain goes over its first clause of which every alternative went before round d, to
+//           the alternative of that clause that went last (of several, the first by name), whose
 //           distance is d - 1. So a chain has as many steps as the package is away, and there is
 //           one chain.
 #pragma once

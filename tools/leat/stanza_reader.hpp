@@ -1,6 +1,5 @@
 // What      Reads the stanzas of a Debian control file (a package index, the dpkg status file) one
-// by
-//           one, keeping only the fields the dependency graph is made of.
+//           by one, keeping only the fields the dependency graph is made of.
 // Shape     A stanza is lines "Field: value"; a line that begins with a blank continues the value
 //           above; an empty line ends the stanza. Field names are compared exactly, as the tools
 //           that write these files spell them.

@@ -1,8 +1,9 @@
-// What      A first-in first-out queue of one thread that grows when it must and allocates nothing when it
-//           need not: what carries batches between operators of one worker.
-// Shape     A power of two of places, used round and round; both counts run on without wrapping in practice.
-// Cost      push and pop: a few instructions. `std::deque` frees and allocates a block every few entries
-//           of a steady stream; this keeps its places.
+// What      A first-in first-out queue of one thread that grows when it must and allocates nothing
+//           when it need not: what carries batches between operators of one worker.
+// Shape     A power of two of places, used round and round; both counts run on without wrapping in
+//           practice.
+// Cost      push and pop: a few instructions. `std::deque` frees and allocates a block every few
+//           entries of a steady stream; this keeps its places.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // What      `Plain<T>`: a T that threads hand to each other through someone else's edge, such as
-// the
-//           payload of a ring. It is a T and nothing more; with LEAT_MODEL=1 each access is checked
-//           for data races by the model checker.
+//           the payload of a ring. It is a T and nothing more; with LEAT_MODEL=1 each access is
+//           checked for data races by the model checker.
 // Cost      None outside the model build.
 #pragma once
 

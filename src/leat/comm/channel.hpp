@@ -1,16 +1,18 @@
-// What      A channel: every worker has a sending end to each worker and one receiving end. It moves
-//           messages of one type between threads of a process; what they mean is the upper layer's business.
+// What      A channel: every worker has a sending end to each worker and one receiving end. It
+//           moves messages of one type between threads of a process; what they mean is the upper
+//           layer's business.
 // Shape     One block per channel, counted by every end:
 //             mailbox[r]  a doorbell and a queue, one per receiver
 //             pool[s]     envelopes, one pool per sender
 //           A message to oneself goes through a plain ring that both ends on a worker share.
 // Protocol  send: queue the envelope, then mark the mailbox, then ring the receiver (doorbell.hpp).
-//           A receiving end that is dropped closes its mailbox; senders then drop what they send to it.
+//           A receiving end that is dropped closes its mailbox; senders then drop what they send to
+//           it.
 // Invariants
 //   (1) From one sender to one receiver messages arrive in order. Own messages are drained first.
 //   (2) Messages to oneself touch no queue, no atomic and no lock.
-// Cost      send to another: one exchange, one store, one read-modify-write. receive: one load, and a
-//           compare-exchange to give the envelope back.
+// Cost      send to another: one exchange, one store, one read-modify-write. receive: one load, and
+//           a compare-exchange to give the envelope back.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +72,7 @@ class ChannelBlock {
   }
 
  private:
-  std::vector<EnvelopePool<M>> pools_;     // outlive the mailboxes, whose envelopes they made
+  std::vector<EnvelopePool<M>> pools_;  // outlive the mailboxes, whose envelopes they made
   std::vector<Mailbox<M>> mailboxes_;
 };
 
@@ -129,7 +131,8 @@ class Sender {
 template <class M>
 class Receiver {
  public:
-  Receiver(std::size_t index, std::shared_ptr<ChannelBlock<M>> block, LocalPtr<Loopback<M>> loopback)
+  Receiver(std::size_t index, std::shared_ptr<ChannelBlock<M>> block,
+           LocalPtr<Loopback<M>> loopback)
       : loopback_(std::move(loopback)) {
     if (!block) return;
     mailbox_ = &block->mailbox(index);

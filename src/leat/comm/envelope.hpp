@@ -1,10 +1,12 @@
-// What      What a batch travels in from one worker to another, and the pool its sender takes it from.
-// Protocol  The sender takes an envelope, exchanges its batch with the empty one inside, and pushes it on
-//           the receiver's queue. The receiver exchanges the batch out, leaves its own empty one in, and
-//           gives the envelope back to the pool it came from. So the memory of batches goes round between
-//           two workers, and in a steady stream nothing is allocated.
+// What      What a batch travels in from one worker to another, and the pool its sender takes it
+//           from.
+// Protocol  The sender takes an envelope, exchanges its batch with the empty one inside, and pushes
+//           it on the receiver's queue. The receiver exchanges the batch out, leaves its own empty
+//           one in, and gives the envelope back to the pool it came from. So the memory of batches
+//           goes round between two workers, and in a steady stream nothing is allocated.
 // Invariants  (1) `give_back` is called by any thread, `take` by the sender only.
-// Ordering  returned  give_back -> take: the receiver is done with the envelope before it is filled again.
+// Ordering  returned  give_back -> take: the receiver is done with the envelope before it is filled
+//           again.
 // Cost      take: a few instructions, one exchange when the private list ran out. give_back: one
 //           compare-exchange on a line that the sender touches only then.
 // Source    Ours; the list is Treiber's without its pop.

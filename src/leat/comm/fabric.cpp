@@ -7,7 +7,8 @@
 
 namespace leat::comm {
 
-Fabric::Fabric(std::size_t workers) : mask_(workers), crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
+Fabric::Fabric(std::size_t workers)
+    : mask_(workers), crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
   for (std::size_t index = 0; index < workers; ++index) {
     seats_.push_back(std::make_unique<Seat>(*this, index, workers));
   }
@@ -40,11 +41,12 @@ void Fabric::left(std::uint64_t next_id) {
   for (auto& seat : seats_) seat->parker().unpark();
 }
 
-void Fabric::refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker, const Signature& signature) {
+void Fabric::refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker,
+                    const Signature& signature) {
   throw UsageError("worker " + std::to_string(worker), "the same dataflow on all workers",
-                   "under id " + std::to_string(id) + " worker " + std::to_string(meeting.first_worker) + " built " +
-                       meeting.signature.text + ", and worker " + std::to_string(worker) + " built " +
-                       signature.text,
+                   "under id " + std::to_string(id) + " worker " +
+                       std::to_string(meeting.first_worker) + " built " + meeting.signature.text +
+                       ", and worker " + std::to_string(worker) + " built " + signature.text,
                    "build dataflows in the same order and shape on every worker");
 }
 

@@ -1,9 +1,11 @@
-// What      What the workers of one process share: their seats, the channels between them, and the news
-//           that one of them failed.
-// Protocol  Channels are matched by an id that comes from one counter per worker: all workers ask for the
-//           same ids in the same order, each with a signature (type, place in the graph, pact). The first
-//           to ask makes the channel, the last takes its entry out of the registry.
-// Errors    A worker whose signature differs from its peers' built another graph: a UsageError that shows both.
+// What      What the workers of one process share: their seats, the channels between them, and the
+//           news that one of them failed.
+// Protocol  Channels are matched by an id that comes from one counter per worker: all workers ask
+//           for the same ids in the same order, each with a signature (type, place in the graph,
+//           pact). The first to ask makes the channel, the last takes its entry out of the
+//           registry.
+// Errors    A worker whose signature differs from its peers' built another graph: a UsageError that
+//           shows both.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +45,8 @@ class Fabric {
   [[nodiscard]] core::ParkMask& park_mask() noexcept { return mask_; }
   [[nodiscard]] core::Crowd& crowd() noexcept { return crowd_; }
 
-  /// Both ends, on the worker of `seat`, of the channel `id`. `receiver` is activated when something comes.
+  /// Both ends, on the worker of `seat`, of the channel `id`. `receiver` is activated when
+  /// something comes.
   ///
   /// Errors:  UsageError if another worker asked for the same id with another signature.
   /// Threads: the worker of `seat`; once per id.
@@ -66,12 +69,13 @@ class Fabric {
     return {Sender<M>(seat, block, loopback), Receiver<M>(seat.index(), block, loopback)};
   }
 
-  /// Checks that all workers build the same thing under `id`, without a channel. Same errors and threads.
+  /// Checks that all workers build the same thing under `id`, without a channel. Same errors and
+  /// threads.
   void agree(Seat& seat, std::uint64_t id, const Signature& signature) {
     if (workers() > 1) meet(seat.index(), id, signature, [] { return std::shared_ptr<void>(); });
   }
 
-  // -- Failure and the end -----------------------------------------------------------------------------
+  // -- Failure and the end ------------------------------------------------------------------------
 
   /// The flag that every worker's loop sees; the first failure raises it.
   [[nodiscard]] core::StopToken& stop() noexcept { return stop_; }
@@ -79,7 +83,8 @@ class Fabric {
   void fail(core::StopReason reason);
   /// A worker has left after making things with ids below `next_id`.
   ///
-  /// Others that wait for it under a higher id would wait forever: they learn of it by `lowest_id_left_at`.
+  /// Others that wait for it under a higher id would wait forever: they learn of it by
+  /// `lowest_id_left_at`.
   void left(std::uint64_t next_id);
   [[nodiscard]] std::uint64_t lowest_id_left_at() const noexcept {
     return lowest_id_left_at_.load_relaxed();  // a number that carries nothing else
@@ -94,7 +99,8 @@ class Fabric {
   };
 
   template <class F>
-  std::shared_ptr<void> meet(std::size_t worker, std::uint64_t id, const Signature& signature, F&& make) {
+  std::shared_ptr<void> meet(std::size_t worker, std::uint64_t id, const Signature& signature,
+                             F&& make) {
     const std::lock_guard lock(mutex_);
     auto [at, is_new] = meetings_.try_emplace(id);
     Meeting& meeting = at->second;
@@ -117,7 +123,7 @@ class Fabric {
   core::StopToken stop_;
   core::Crowd crowd_;
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Meeting> meetings_;  // guarded by mutex_
+  std::unordered_map<std::uint64_t, Meeting> meetings_;         // guarded by mutex_
   Atomic<std::uint64_t> lowest_id_left_at_{~std::uint64_t{0}};  // written under mutex_
 };
 

@@ -1,9 +1,10 @@
-// What      A worker's place in a fabric: where it sleeps, where it hears of messages, where it publishes
-//           progress, and where it reads what its peers published. Seats belong to the fabric and outlive
-//           the worker's thread, so peers may ring one that has left.
-// Protocol  To sleep: say so in the park mask, then look again at everything that others announce (ready
-//           list, the peers' logs, stop), then wait. Peers make things visible first and look for sleepers
-//           second; both with sequential consistency, so one of the two sees the other.
+// What      A worker's place in a fabric: where it sleeps, where it hears of messages, where it
+//           publishes progress, and where it reads what its peers published. Seats belong to the
+//           fabric and outlive the worker's thread, so peers may ring one that has left.
+// Protocol  To sleep: say so in the park mask, then look again at everything that others announce
+//           (ready list, the peers' logs, stop), then wait. Peers make things visible first and
+//           look for sleepers second; both with sequential consistency, so one of the two sees the
+//           other.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,10 @@ class Fabric;
 
 /// What a worker's coordination cost so far. Written by its own thread.
 struct SeatCounters {
-  std::uint64_t notices = 0;         // edges announced to peers
-  std::uint64_t wakes_sent = 0;      // system calls made to wake a peer
-  std::uint64_t batches = 0;         // progress batches published or applied alone
-  std::uint64_t batches_read = 0;    // progress batches read from peers
+  std::uint64_t notices = 0;       // edges announced to peers
+  std::uint64_t wakes_sent = 0;    // system calls made to wake a peer
+  std::uint64_t batches = 0;       // progress batches published or applied alone
+  std::uint64_t batches_read = 0;  // progress batches read from peers
 };
 
 class Seat {
@@ -44,10 +45,11 @@ class Seat {
   [[nodiscard]] core::ReadyList& ready() noexcept { return ready_; }
   [[nodiscard]] SeatCounters& counters() noexcept { return counters_; }
 
-  /// Says that something is in `bell`'s channel, whose receiver is worker `to`; wakes it if it sleeps.
+  /// Says that something is in `bell`'s channel, whose receiver is worker `to`; wakes it if it
+  /// sleeps.
   void announce(std::size_t to, core::Bell& bell);
 
-  // -- Progress logs -----------------------------------------------------------------------------------
+  // -- Progress logs ------------------------------------------------------------------------------
 
   /// The log that this worker alone writes.
   [[nodiscard]] queue::AppendLog& log() noexcept { return log_; }
@@ -70,7 +72,7 @@ class Seat {
     return count;
   }
 
-  // -- Sleeping ----------------------------------------------------------------------------------------
+  // -- Sleeping -----------------------------------------------------------------------------------
 
   /// Whether a peer announced something that was not looked at. Orders against all announcements.
   [[nodiscard]] bool has_announcements() const;

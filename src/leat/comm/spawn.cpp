@@ -17,7 +17,8 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-std::vector<Ending> run_workers(Fabric& fabric, void (*body)(void* data, Seat& seat, std::string& where),
+std::vector<Ending> run_workers(Fabric& fabric,
+                                void (*body)(void* data, Seat& seat, std::string& where),
                                 void* data) {
   std::vector<Ending> endings(fabric.workers());
   std::vector<std::thread> threads;

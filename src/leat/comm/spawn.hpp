@@ -1,6 +1,8 @@
-// What      Runs one function per worker of a fabric, each on a thread of its own, and collects how each ended.
-// Protocol  A worker that throws has its exception kept as it is, and stops its peers: each of them leaves its
-//           loop with `core::Stopped` at its next step, and a sleeping one is woken for that.
+// What      Runs one function per worker of a fabric, each on a thread of its own, and collects how
+//           each ended.
+// Protocol  A worker that throws has its exception kept as it is, and stops its peers: each of them
+//           leaves its loop with `core::Stopped` at its next step, and a sleeping one is woken for
+//           that.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +21,20 @@ struct Ending {
   bool stopped = false;      // it left because a peer failed
 };
 
-/// Calls `body(seat, where)` on threads `leat:work-N`, one per worker, and waits for all of them. `where` is for
-/// the body to say whose code an exception came out of.
-std::vector<Ending> run_workers(Fabric& fabric, void (*body)(void* data, Seat& seat, std::string& where), void* data);
+/// Calls `body(seat, where)` on threads `leat:work-N`, one per worker, and waits for all of them.
+/// `where` is for the body to say whose code an exception came out of.
+std::vector<Ending> run_workers(Fabric& fabric,
+                                void (*body)(void* data, Seat& seat, std::string& where),
+                                void* data);
 
 /// The same for any callable that may be called by several threads at once.
 template <class Body>
 std::vector<Ending> run_workers(Fabric& fabric, const Body& body) {
   return run_workers(
       fabric,
-      [](void* data, Seat& seat, std::string& where) { (*static_cast<const Body*>(data))(seat, where); },
+      [](void* data, Seat& seat, std::string& where) {
+        (*static_cast<const Body*>(data))(seat, where);
+      },
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 

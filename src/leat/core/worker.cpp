@@ -9,7 +9,7 @@ namespace leat::core {
 
 namespace {
 
-// A clock for workers that have none: time does not pass, so every timer is armed for "now" and due.
+// A clock for workers that have none: time does not pass, so every timer is due at once.
 class NoClock final : public Clock {
  public:
   [[nodiscard]] Nanos now() const noexcept override { return Nanos::max() / 2; }
@@ -23,7 +23,11 @@ const Clock& clock_or_none(const Clock* clock) {
 }  // namespace
 
 Worker::Worker(Surroundings& surroundings, StopToken& stop, const Clock* clock, IdlePolicy idle)
-    : surroundings_(surroundings), stop_(stop), clock_(clock), idle_(idle), timers_(clock_or_none(clock)) {}
+    : surroundings_(surroundings),
+      stop_(stop),
+      clock_(clock),
+      idle_(idle),
+      timers_(clock_or_none(clock)) {}
 
 Worker::TaskId Worker::reserve() {
   tasks_.emplace_back();

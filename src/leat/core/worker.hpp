@@ -1,10 +1,12 @@
-// What      A worker's loop: looks for news, runs the tasks that have something to do, and sleeps when none
-//           has. What a task is (a dataflow, a tile, a scheduler of actors) is the upper layer's business.
-// Protocol  One step: poll events, which activates tasks; then run each active task once. An idle worker
-//           polls for as long as its policy says, with the same function, and then parks.
+// What      A worker's loop: looks for news, runs the tasks that have something to do, and sleeps
+//           when none has. What a task is (a dataflow, a tile, a scheduler of actors) is the upper
+//           layer's business.
+// Protocol  One step: poll events, which activates tasks; then run each active task once. An idle
+//           worker polls for as long as its policy says, with the same function, and then parks.
 // Invariants
 //   (1) `step` never waits and never polls more than once.
-//   (2) What is activated while tasks run is run in the next step, and keeps the worker from parking.
+//   (2) What is activated while tasks run is run in the next step, and keeps the worker from
+//       parking.
 //   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
 // Threads   One. Everything here is the worker's own, save what `Surroundings` shares.
 #pragma once
@@ -55,7 +57,7 @@ class Task {
 
 struct WorkerCounters {
   std::uint64_t steps = 0;
-  std::uint64_t runs = 0;   // of tasks
+  std::uint64_t runs = 0;  // of tasks
   std::uint64_t parks = 0;
 };
 
@@ -74,12 +76,17 @@ class Worker {
   [[nodiscard]] Activation activation_of(TaskId id) noexcept { return {active_, id}; }
   [[nodiscard]] bool has_tasks() const noexcept { return live_ > 0; }
   /// A task that runs; null if it does not.
-  [[nodiscard]] const Task* task(TaskId id) const noexcept { return running(id) ? tasks_[id].get() : nullptr; }
-  [[nodiscard]] bool running(TaskId id) const noexcept { return id < tasks_.size() && tasks_[id] != nullptr; }
+  [[nodiscard]] const Task* task(TaskId id) const noexcept {
+    return running(id) ? tasks_[id].get() : nullptr;
+  }
+  [[nodiscard]] bool running(TaskId id) const noexcept {
+    return id < tasks_.size() && tasks_[id] != nullptr;
+  }
 
   /// One pass: news, then each active task once. Returns: whether tasks remain.
   bool step();
-  /// The same, but sleeps first if nothing is active: until there is news, the next timer, or `timeout`.
+  /// The same, but sleeps first if nothing is active: until there is news, the next timer, or
+  /// `timeout`.
   bool step_or_park(std::optional<Nanos> timeout);
 
   /// Takes in news and due timers. Returns: whether some task is active.

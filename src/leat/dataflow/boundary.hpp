@@ -1,9 +1,11 @@
-// What      How streams cross the boundary of a scope: `enter` into a child scope, `leave` out of one.
+// What      How streams cross the boundary of a scope: `enter` into a child scope, `leave` out of
+//           one.
 // Invariants
-//   (1) What enters is written in the inner scope's ledger as gone from its input and come to its inner
-//       targets, in one batch; the parent hears that it was consumed when that batch is applied.
-//   (2) What leaves is written in the inner ledger as come to the scope's output; the parent counts it as
-//       produced when that batch is applied, and not before.
+//   (1) What enters is written in the inner scope's ledger as gone from its input and come to its
+//       inner targets, in one batch; the parent hears that it was consumed when that batch is
+//       applied.
+//   (2) What leaves is written in the inner ledger as come to the scope's output; the parent counts
+//       it as produced when that batch is applied, and not before.
 #pragma once
 
 #include <memory>
@@ -22,9 +24,12 @@ namespace internal {
 template <class Outer, class Inner, Container C>
 class EnterPush final : public Push<Outer, C> {
  public:
-  EnterPush(EdgeCount<Outer> count, LocalPtr<progress::Ledger<Inner>> ledger, progress::PortIndex source,
-            LocalPtr<Tee<Inner, C>> tee)
-      : count_(std::move(count)), ledger_(std::move(ledger)), source_(source), tee_(std::move(tee)) {}
+  EnterPush(EdgeCount<Outer> count, LocalPtr<progress::Ledger<Inner>> ledger,
+            progress::PortIndex source, LocalPtr<Tee<Inner, C>> tee)
+      : count_(std::move(count)),
+        ledger_(std::move(ledger)),
+        source_(source),
+        tee_(std::move(tee)) {}
 
   void push(Message<Outer, C>& message) override {
     const auto records = static_cast<std::int64_t>(message.batch.size());
@@ -47,7 +52,8 @@ class EnterPush final : public Push<Outer, C> {
 template <class Inner, class Outer, Container C>
 class LeavePush final : public Push<Inner, C> {
  public:
-  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee) : count_(std::move(count)), tee_(std::move(tee)) {}
+  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee)
+      : count_(std::move(count)), tee_(std::move(tee)) {}
 
   void push(Message<Inner, C>& message) override {
     count_.produced(message.stamp, message.batch.size());
@@ -67,13 +73,14 @@ class LeavePush final : public Push<Inner, C> {
 ///
 /// Errors: `UsageError` if it is not one.
 template <class Outer, class Inner>
-progress::NestedScope<Outer, Inner>& nested_in(const ScopeState<Outer>& outer, const ScopeState<Inner>& inner,
-                                               const char* what) {
+progress::NestedScope<Outer, Inner>& nested_in(const ScopeState<Outer>& outer,
+                                               const ScopeState<Inner>& inner, const char* what) {
   const progress::NodeName who{what, inner.name.where};
   inner.require_open(who);
   if (inner.parent != &outer) {
-    throw UsageError(who.described(), "to cross between scope \"" + outer.name.name + "\" and its child \"" +
-                                          inner.name.name + "\"",
+    throw UsageError(who.described(),
+                     "to cross between scope \"" + outer.name.name + "\" and its child \"" +
+                         inner.name.name + "\"",
                      "a scope that is not its child", "cross one scope at a time");
   }
   return *static_cast<progress::NestedScope<Outer, Inner>*>(inner.nested);
@@ -88,14 +95,15 @@ class EnterOp {
 
   template <progress::Timestamp Outer, Container C>
   Stream<Inner, C> apply(Stream<Outer, C> stream) const {
-    static_assert(progress::RefinementOf<Inner, Outer>,
-                  "enter: the inner scope's time does not refine the stream's (Refines<Inner, Outer>)");
+    static_assert(
+        progress::RefinementOf<Inner, Outer>,
+        "enter: the inner scope's time does not refine the stream's (Refines<Inner, Outer>)");
     auto& nested = internal::nested_in(*stream.scope_state(), *inner_, "enter");
     const auto [outer_target, inner_source] = nested.add_input();
     auto tee = make_local<Tee<Inner, C>>();
     auto& outer_graph = *stream.scope_state()->graph;
-    EdgeCount<Outer> count =
-        stream.counted() ? EdgeCount<Outer>(outer_graph.ledger(), outer_target) : EdgeCount<Outer>();
+    EdgeCount<Outer> count = stream.counted() ? EdgeCount<Outer>(outer_graph.ledger(), outer_target)
+                                              : EdgeCount<Outer>();
     stream.connect(outer_target, std::make_unique<internal::EnterPush<Outer, Inner, C>>(
                                      std::move(count), inner_->graph->ledger(), inner_source, tee));
     return Stream<Inner, C>(inner_, inner_source, std::move(tee));
@@ -112,15 +120,17 @@ class LeaveOp {
 
   template <progress::Timestamp Inner, Container C>
   Stream<Outer, C> apply(Stream<Inner, C> stream) const {
-    static_assert(progress::RefinementOf<Inner, Outer>,
-                  "leave: the stream's time does not refine the outer scope's (Refines<Inner, Outer>)");
+    static_assert(
+        progress::RefinementOf<Inner, Outer>,
+        "leave: the stream's time does not refine the outer scope's (Refines<Inner, Outer>)");
     auto& nested = internal::nested_in(*outer_, *stream.scope_state(), "leave");
     const auto [inner_target, outer_source] = nested.add_output();
     auto tee = make_local<Tee<Outer, C>>();
     auto& inner_graph = *stream.scope_state()->graph;
-    EdgeCount<Inner> count =
-        stream.counted() ? EdgeCount<Inner>(inner_graph.ledger(), inner_target) : EdgeCount<Inner>();
-    stream.connect(inner_target, std::make_unique<internal::LeavePush<Inner, Outer, C>>(std::move(count), tee));
+    EdgeCount<Inner> count = stream.counted() ? EdgeCount<Inner>(inner_graph.ledger(), inner_target)
+                                              : EdgeCount<Inner>();
+    stream.connect(inner_target,
+                   std::make_unique<internal::LeavePush<Inner, Outer, C>>(std::move(count), tee));
     return Stream<Outer, C>(outer_, outer_source, std::move(tee), false);
   }
 

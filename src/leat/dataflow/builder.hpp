@@ -1,10 +1,12 @@
-// What      Builds one operator: any number of inputs and outputs, logic that runs when there is reason to.
-//           All operators of this library are built with it, and a user's own look the same.
-// Protocol  Add inputs and outputs; then `build` with a function that receives one capability per output
-//           (at the least time) and returns the logic. The logic runs at least once. It is a callable that
-//           takes nothing and returns nothing, or `true` while the operator is incomplete.
-// Limits    Every input is linked to every output, by the identity, unless told otherwise: say so for
-//           operators with many ports.
+// What      Builds one operator: any number of inputs and outputs, logic that runs when there is
+//           reason to. All operators of this library are built with it, and a user's own look the
+//           same.
+// Protocol  Add inputs and outputs; then `build` with a function that receives one capability per
+//           output (at the least time) and returns the logic. The logic runs at least once. It is a
+//           callable that takes nothing and returns nothing, or `true` while the operator is
+//           incomplete.
+// Limits    Every input is linked to every output, by the identity, unless told otherwise: say so
+//           for operators with many ports.
 #pragma once
 
 #include <concepts>
@@ -28,10 +30,10 @@ namespace leat::dataflow {
 
 /// Which operator this is; handed to constructors of logic.
 struct OperatorInfo {
-  progress::NodeIndex node = 0;           // within its scope
-  std::uint64_t id = 0;                   // within its worker
-  std::vector<std::uint32_t> address;     // the same on all workers
-  core::Activation activation;            // activates the operator
+  progress::NodeIndex node = 0;        // within its scope
+  std::uint64_t id = 0;                // within its worker
+  std::vector<std::uint32_t> address;  // the same on all workers
+  core::Activation activation;         // activates the operator
 };
 
 /// That a time may go from a port to another, and by how much it advances at least.
@@ -106,13 +108,16 @@ class OperatorBuilder {
   }
   /// The same, linked only as `links` say (to outputs, which may be added later).
   template <Container C, class Pact>
-  InputPort<T, C> new_input(const Stream<T, C>& stream, const Pact& pact, const std::vector<LinkTo<T>>& links) {
+  InputPort<T, C> new_input(const Stream<T, C>& stream, const Pact& pact,
+                            const std::vector<LinkTo<T>>& links) {
     auto port = add_input(stream, pact, false);
-    for (const auto& link : links) context_->inputs.back().links.push_back({link.port, link.summary});
+    for (const auto& link : links)
+      context_->inputs.back().links.push_back({link.port, link.summary});
     return port;
   }
 
-  /// Adds an output of batches `C`. Linked by the identity from all inputs that exist and that will.
+  /// Adds an output of batches `C`. Linked by the identity from all inputs that exist and that
+  /// will.
   template <Container C>
   NewOutput<T, C> new_output() {
     const auto number = static_cast<std::uint32_t>(context_->outputs.size());
@@ -127,7 +132,8 @@ class OperatorBuilder {
   NewOutput<T, C> new_output(const std::vector<LinkTo<T>>& links) {
     const auto number = static_cast<std::uint32_t>(context_->outputs.size());
     auto output = add_output<C>(false);
-    for (const auto& link : links) context_->inputs[link.port].links.push_back({number, link.summary});
+    for (const auto& link : links)
+      context_->inputs[link.port].links.push_back({number, link.summary});
     return output;
   }
 
@@ -144,7 +150,8 @@ class OperatorBuilder {
   [[nodiscard]] const progress::NodeName& name() const noexcept { return context_->name; }
   [[nodiscard]] const LocalPtr<OperatorContext<T>>& context() const noexcept { return context_; }
 
-  /// Ends building. `make(capabilities)` returns the logic; `capabilities.size()` is the number of outputs.
+  /// Ends building. `make(capabilities)` returns the logic; `capabilities.size()` is the number of
+  /// outputs.
   template <class Make>
   void build(Make&& make) {
     auto& graph = *scope_->graph;
@@ -155,11 +162,14 @@ class OperatorBuilder {
     }
     std::vector<Capability<T>> capabilities;
     capabilities.reserve(context_->outputs.size());
-    for (const auto& token : context_->outputs) capabilities.push_back(Capability<T>::initial(token));
+    for (const auto& token : context_->outputs)
+      capabilities.push_back(Capability<T>::initial(token));
     auto logic = std::forward<Make>(make)(std::move(capabilities));
     using Logic = decltype(logic);
-    static_assert(std::is_invocable_v<Logic&>, "the logic of an operator is called without arguments");
-    graph.install(context_->node, std::make_unique<internal::OperatorShell<T, Logic>>(context_, std::move(logic)),
+    static_assert(std::is_invocable_v<Logic&>,
+                  "the logic of an operator is called without arguments");
+    graph.install(context_->node,
+                  std::make_unique<internal::OperatorShell<T, Logic>>(context_, std::move(logic)),
                   true);
   }
 
@@ -168,7 +178,8 @@ class OperatorBuilder {
   InputPort<T, C> add_input(const Stream<T, C>& stream, const Pact& pact, bool linked_to_all) {
     stream.scope_state()->require_open(context_->name);
     if (stream.scope_state() != scope_) {
-      throw UsageError(context_->name.described(), "a stream of scope \"" + scope_->name.name + "\"",
+      throw UsageError(context_->name.described(),
+                       "a stream of scope \"" + scope_->name.name + "\"",
                        "a stream of scope \"" + stream.scope_state()->name.name + "\"",
                        "bring it in with enter, or out with leave");
     }
@@ -181,7 +192,8 @@ class OperatorBuilder {
     const auto number = static_cast<std::uint32_t>(context_->inputs.size());
     context_->inputs.push_back({target, {}});
     input_defaults_.push_back(linked_to_all);
-    return InputPort<T, C>(make_local<internal::InputCore<T, C>>(*context_, number, std::move(ends.pull)));
+    return InputPort<T, C>(
+        make_local<internal::InputCore<T, C>>(*context_, number, std::move(ends.pull)));
   }
   template <Container C>
   NewOutput<T, C> add_output(bool linked_from_all) {

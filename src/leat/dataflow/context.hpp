@@ -1,6 +1,8 @@
-// What      What the parts of a dataflow need of the worker they live on: its seat in the fabric, its part
-//           of the progress plane, its scheduler, and the one counter that all ids come from.
-// Invariants  (1) All workers take ids in the same order, so an id means the same thing on each of them.
+// What      What the parts of a dataflow need of the worker they live on: its seat in the fabric,
+//           its part of the progress plane, its scheduler, and the one counter that all ids come
+//           from.
+// Invariants  (1) All workers take ids in the same order, so an id means the same thing on each of
+//             them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// What      The carriers of batches between operators of one scope: within a worker, to the worker that a
-//           record's route names, and the count of records that every edge keeps for progress.
+// What      The carriers of batches between operators of one scope: within a worker, to the worker
+//           that a record's route names, and the count of records that every edge keeps for
+//           progress.
 // Invariants
 //   (1) The records of an edge are counted as produced at its target before anything is sent on.
 //   (2) The sum of records per time that goes in comes out; an edge neither copies nor drops.
@@ -32,7 +33,8 @@ class EdgeCount {
 
   void produced(const Stamp<T>& stamp, std::size_t records) const {
     if (!ledger_) return;
-    for (const T& time : stamp.times()) ledger_->update(target_, time, static_cast<std::int64_t>(records));
+    for (const T& time : stamp.times())
+      ledger_->update(target_, time, static_cast<std::int64_t>(records));
   }
 
  private:
@@ -97,7 +99,8 @@ class PipelinePull final : public Pull<T, C> {
 template <progress::Timestamp T, Container C>
 class Partitioned {
  public:
-  explicit Partitioned(comm::Sender<Message<T, C>> sender) : sender_(std::move(sender)), parts_(sender_.peers()) {}
+  explicit Partitioned(comm::Sender<Message<T, C>> sender)
+      : sender_(std::move(sender)), parts_(sender_.peers()) {}
 
   [[nodiscard]] std::size_t workers() const noexcept { return parts_.size(); }
 
@@ -155,7 +158,8 @@ class ExchangePush final : public Push<T, C> {
   Route route_;
 };
 
-/// Hands each batch to a user's distributor: `distribute(batch, give)`, where `give(worker, record)` sends.
+/// Hands each batch to a user's distributor: `distribute(batch, give)`, where `give(worker,
+/// record)` sends.
 template <progress::Timestamp T, Container C, class Distribute>
 class DistributePush final : public Push<T, C> {
  public:
@@ -176,8 +180,9 @@ class DistributePush final : public Push<T, C> {
       parts_.add(worker, std::move(record));
     });
     if (given != records) {
-      throw UsageError("distributor", "each of " + std::to_string(records) + " records to be given once",
-                       std::to_string(given) + " given", "copy or drop records in an operator, not in a pact");
+      throw UsageError(
+          "distributor", "each of " + std::to_string(records) + " records to be given once",
+          std::to_string(given) + " given", "copy or drop records in an operator, not in a pact");
     }
     message.batch.clear();
   }

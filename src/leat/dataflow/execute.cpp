@@ -38,7 +38,8 @@ int report(const std::vector<comm::Ending>& endings) {
     exit_code = kRuntimeError;
     if (ending.stopped) continue;  // it only followed the one that failed
     const std::string place = ending.where.empty() ? std::string() : ", " + ending.where;
-    std::fprintf(stderr, "worker %zu%s: %s\n", worker, place.c_str(), comm::message_of(ending.error).c_str());
+    std::fprintf(stderr, "worker %zu%s: %s\n", worker, place.c_str(),
+                 comm::message_of(ending.error).c_str());
   }
   return exit_code;
 }

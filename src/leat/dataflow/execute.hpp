@@ -1,9 +1,9 @@
 // What      Runs a dataflow program: one function, on every worker.
-// Protocol  `execute` starts the workers, calls the function on each of them at once (through a const
-//           reference: what it captures by reference is shared), and then steps each worker until its
-//           dataflows have ended.
-// Errors    Nothing is thrown here: the outcome has each worker's value or its exception, untouched. When
-//           one worker fails the others stop promptly.
+// Protocol  `execute` starts the workers, calls the function on each of them at once (through a
+//           const reference: what it captures by reference is shared), and then steps each worker
+//           until its dataflows have ended.
+// Errors    Nothing is thrown here: the outcome has each worker's value or its exception,
+//           untouched. When one worker fails the others stop promptly.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +84,8 @@ class [[nodiscard]] Outcome {
   ///
   /// Returns: 0; 1 if a worker failed; 2 if the command line was wrong.
   [[nodiscard]] int exit_code() const {
-    return refusal_ ? internal::report(*refusal_, exit_code_, is_help_) : internal::report(endings_);
+    return refusal_ ? internal::report(*refusal_, exit_code_, is_help_)
+                    : internal::report(endings_);
   }
 
  private:
@@ -99,7 +100,8 @@ class [[nodiscard]] Outcome {
 template <class F>
 auto execute(const core::Config& config, const F& f) {
   static_assert(std::is_invocable_v<const F&, Worker&>,
-                "execute: the function runs on several workers at once and is called through a const reference; "
+                "execute: the function runs on several workers at once and is called through a "
+                "const reference; "
                 "a `mutable` lambda cannot be. Keep state inside it, per worker");
   using R = std::invoke_result_t<const F&, Worker&>;
   comm::Fabric fabric(config.workers);
@@ -165,10 +167,12 @@ auto execute_directly(F&& f) {
   }
 }
 
-/// Runs one dataflow, built by `build(Scope<std::uint64_t>&)`, on the caller's thread until it has ended.
+/// Runs one dataflow, built by `build(Scope<std::uint64_t>&)`, on the caller's thread until it has
+/// ended.
 template <class Build>
 auto example(Build&& build) {
-  return execute_directly([&](Worker& worker) { return worker.dataflow(std::forward<Build>(build)); });
+  return execute_directly(
+      [&](Worker& worker) { return worker.dataflow(std::forward<Build>(build)); });
 }
 
 }  // namespace leat::dataflow

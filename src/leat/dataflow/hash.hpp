@@ -1,4 +1,5 @@
-// What      The hash that routes records: std::hash, mixed, so that even keys do not all go to one worker.
+// What      The hash that routes records: std::hash, mixed, so that even keys do not all go to one
+//           worker.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ struct HashFn {
           },
           value);
     } else {
-      static_assert(requires { std::hash<T>{}(value); }, "hash: the type has no std::hash; give a function of your own");
+      static_assert(
+          requires { std::hash<T>{}(value); },
+          "hash: the type has no std::hash; give a function of your own");
       return mix64(std::hash<T>{}(value));
     }
   }

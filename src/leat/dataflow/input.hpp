@@ -1,7 +1,8 @@
-// What      Input from outside: what a program sends records into, and how it tells the dataflow that
-//           times are over.
-// Protocol  `send` puts records at the current time into a batch; `flush` and `send_batch` close it;
-//           `advance_to` closes it and moves the time on; destruction or `close` ends the input.
+// What      Input from outside: what a program sends records into, and how it tells the dataflow
+//           that times are over.
+// Protocol  `send` puts records at the current time into a batch; `flush` and `send_batch` close
+//           it; `advance_to` closes it and moves the time on; destruction or `close` ends the
+//           input.
 // Invariants  (1) Records and times of one handle reach each dataflow in the order they were given.
 // Threads   The worker's own.
 // Source    Timely Dataflow's `InputHandle`.
@@ -75,7 +76,8 @@ class Input {
   }
   void send_batch(Batch&& records) { send_batch(records); }
 
-  /// Closes the batch: everything sent so far is on its way to its worker. Nothing happens if nothing waits.
+  /// Closes the batch: everything sent so far is on its way to its worker. Nothing happens if
+  /// nothing waits.
   void flush() {
     ship();
     if (!unflushed_) return;
@@ -89,8 +91,8 @@ class Input {
   void advance_to(const T& time) {
     require_open("its time to be advanced");
     if (!progress::less_equal(time_, time)) {
-      throw UsageError("input", "to advance to time " + show(time), "a current time of " + show(time_),
-                       "times of an input only move forward");
+      throw UsageError("input", "to advance to time " + show(time),
+                       "a current time of " + show(time_), "times of an input only move forward");
     }
     flush();
     if (time == time_) return;
@@ -121,7 +123,8 @@ class Input {
   };
 
   void require_open(const char* what) const {
-    if (closed_) throw UsageError("input", what, "an input that was closed", "close it after the last record");
+    if (closed_)
+      throw UsageError("input", what, "an input that was closed", "close it after the last record");
   }
 
   void ship() {

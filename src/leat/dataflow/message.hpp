@@ -1,5 +1,6 @@
-// What      What travels on an edge of a dataflow: a batch of records and when it is; and the virtual ends
-//           that carry it. The batch is where the cost of indirection is paid, never the record.
+// What      What travels on an edge of a dataflow: a batch of records and when it is; and the
+//           virtual ends that carry it. The batch is where the cost of indirection is paid, never
+//           the record.
 #pragma once
 
 #include <utility>
@@ -24,7 +25,8 @@ class Push {
   Push& operator=(const Push&) = delete;
   virtual ~Push() = default;
 
-  /// Takes the batch out of `message`. Leaves an empty one there, which may own memory to fill again.
+  /// Takes the batch out of `message`. Leaves an empty one there, which may own memory to fill
+  /// again.
   ///
   /// What `push` took may wait inside until `flush` (records on their way to other workers do).
   virtual void push(Message<T, C>& message) = 0;
@@ -42,7 +44,8 @@ class Pull {
   Pull& operator=(const Pull&) = delete;
   virtual ~Pull() = default;
 
-  /// Exchanges the next message into `message`, whose old batch (empty) goes back to the sender's side.
+  /// Exchanges the next message into `message`, whose old batch (empty) goes back to the sender's
+  /// side.
   ///
   /// Returns: false if there is none now.
   virtual bool pull(Message<T, C>& message) = 0;

@@ -1,11 +1,11 @@
-// What      Keeps capabilities until their times are complete: until no input can bring a record at or
-//           before them any more.
+// What      Keeps capabilities until their times are complete: until no input can bring a record at
+//           or before them any more.
 // Invariants
 //   (1) A time is delivered once however often it was asked for; how often is told.
 //   (2) What is available is delivered in ascending order, also what is asked for in between.
 //   (3) Only times that no frontier is at or before are delivered.
-// Cost      Totally ordered times: a heap; asking costs the logarithm of what waits. Others: all that waits
-//           is looked at once per activation and after new requests.
+// Cost      Totally ordered times: a heap; asking costs the logarithm of what waits. Others: all
+//           that waits is looked at once per activation and after new requests.
 // Source    Timely Dataflow's `FrontierNotificator`.
 #pragma once
 
@@ -59,7 +59,8 @@ class Notificator {
     }
   }
 
-  /// Says that frontiers may have changed. The operators of this library say so once per activation.
+  /// Says that frontiers may have changed. The operators of this library say so once per
+  /// activation.
   void look_again() noexcept { stale_ = true; }
 
   [[nodiscard]] bool empty() const noexcept { return pending_.empty() && available_.empty(); }

@@ -1,7 +1,8 @@
 // What      Pacts: how the records of a stream get to the workers of an operator that reads it.
 //             pipeline             they stay on their worker
 //             exchange_by(route)   a record goes to worker route(record) mod peers
-//             distribute_by(d)     `d(batch, give)` gives each record of a batch to a worker of its choice
+//             distribute_by(d)     `d(batch, give)` gives each record of a batch to a worker of its
+//             choice
 // Limits    A pact moves records; it cannot copy or drop any, since progress counts them once.
 #pragma once
 
@@ -63,17 +64,21 @@ struct Exchange {
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
     using Record = RecordOf<C>;
-    static_assert(Sendable<Record>,
-                  "exchange: these records must stay on their worker (IsSendable<Record> is false); "
-                  "use pipeline, or send what they refer to");
-    static_assert(std::movable<Record>, "exchange: records must be movable to reach another worker");
+    static_assert(
+        Sendable<Record>,
+        "exchange: these records must stay on their worker (IsSendable<Record> is false); "
+        "use pipeline, or send what they refer to");
+    static_assert(std::movable<Record>,
+                  "exchange: records must be movable to reach another worker");
     static_assert(std::is_invocable_v<const Route&, const Record&>,
                   "exchange: the route must be callable with a const record");
-    static_assert(std::integral<std::invoke_result_t<const Route&, const Record&>>,
-                  "exchange: the route must return an integer, the number of a worker modulo the workers");
+    static_assert(
+        std::integral<std::invoke_result_t<const Route&, const Record&>>,
+        "exchange: the route must return an integer, the number of a worker modulo the workers");
     auto [sender, receiver] = internal::input_channel<C>(at, "exchange");
-    return {std::make_unique<ExchangePush<T, C, Route>>(std::move(at.count), std::move(sender), route),
-            std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
+    return {
+        std::make_unique<ExchangePush<T, C, Route>>(std::move(at.count), std::move(sender), route),
+        std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
   }
 };
 
@@ -83,9 +88,11 @@ struct Distribute {
 
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
-    static_assert(Sendable<RecordOf<C>>, "distribute: these records must stay on their worker; use pipeline");
+    static_assert(Sendable<RecordOf<C>>,
+                  "distribute: these records must stay on their worker; use pipeline");
     auto [sender, receiver] = internal::input_channel<C>(at, "distribute");
-    return {std::make_unique<DistributePush<T, C, Distributor>>(std::move(at.count), std::move(sender), distribute),
+    return {std::make_unique<DistributePush<T, C, Distributor>>(std::move(at.count),
+                                                                std::move(sender), distribute),
             std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
   }
 };

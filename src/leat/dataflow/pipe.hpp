@@ -1,5 +1,5 @@
-// What      How operators compose: `stream | operator`. An operator is a value with its settings; applied
-//           to a stream it builds itself in the stream's scope.
+// What      How operators compose: `stream | operator`. An operator is a value with its settings;
+//           applied to a stream it builds itself in the stream's scope.
 #pragma once
 
 #include <concepts>

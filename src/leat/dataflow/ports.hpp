@@ -1,12 +1,14 @@
-// What      An operator's own ends: input ports, which it takes messages from, and output ports, which it
-//           sends records to.
-// Protocol  A message that was taken is acknowledged when its guard (`Received`) is destroyed; while the
-//           guard lives, capabilities may be made from it. Records leave when their session ends; what an
-//           edge still holds on its way to other workers leaves when the operator's activation ends.
+// What      An operator's own ends: input ports, which it takes messages from, and output ports,
+//           which it sends records to.
+// Protocol  A message that was taken is acknowledged when its guard (`Received`) is destroyed;
+//           while the guard lives, capabilities may be made from it. Records leave when their
+//           session ends; what an edge still holds on its way to other workers leaves when the
+//           operator's activation ends.
 // Invariants
-//   (1) An activation takes at most kMessagesPerActivation messages; the operator runs again if more wait.
-//   (2) A session opens only with a capability of its own port, or with a message whose link to the port
-//       does not change times.
+//   (1) An activation takes at most kMessagesPerActivation messages; the operator runs again if
+//       more wait.
+//   (2) A session opens only with a capability of its own port, or with a message whose link to the
+//       port does not change times.
 //   (3) Empty batches are not sent.
 // Cost      Per batch: one indirect call to take it and one to send it. Per record: nothing.
 #pragma once
@@ -61,8 +63,8 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   std::vector<InputInfo> inputs;
   std::vector<LocalPtr<OutputToken<T>>> outputs;
 
-  std::uint64_t activation = 0;        // counts runs of the operator
-  bool more = false;                   // an input was left with messages in it
+  std::uint64_t activation = 0;  // counts runs of the operator
+  bool more = false;             // an input was left with messages in it
   std::vector<Flushable*> to_flush;
 
   void begin() noexcept {
@@ -84,7 +86,8 @@ namespace internal {
 
 template <progress::Timestamp T, Container C>
 struct InputCore final : LocalCounted<InputCore<T, C>> {
-  InputCore(OperatorContext<T>& context_in, std::uint32_t number_in, std::unique_ptr<Pull<T, C>> pull_in)
+  InputCore(OperatorContext<T>& context_in, std::uint32_t number_in,
+            std::unique_ptr<Pull<T, C>> pull_in)
       : context(&context_in), number(number_in), pull(std::move(pull_in)) {}
 
   LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
@@ -97,7 +100,8 @@ struct InputCore final : LocalCounted<InputCore<T, C>> {
 
 template <progress::Timestamp T, Container C>
 struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Flushable {
-  OutputCore(OperatorContext<T>& context_in, LocalPtr<OutputToken<T>> token_in, LocalPtr<Tee<T, C>> tee_in)
+  OutputCore(OperatorContext<T>& context_in, LocalPtr<OutputToken<T>> token_in,
+             LocalPtr<Tee<T, C>> tee_in)
       : context(&context_in), token(std::move(token_in)), tee(std::move(tee_in)) {}
 
   LocalPtr<OperatorContext<T>> context;
@@ -126,8 +130,8 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Fl
 
 /// A message that was taken from an input: its records, and the right to make capabilities from it.
 ///
-/// Progress hears that it was consumed when this is destroyed. It may be kept: until then its time stays
-/// possible downstream.
+/// Progress hears that it was consumed when this is destroyed. It may be kept: until then its time
+/// stays possible downstream.
 template <progress::Timestamp T, Container C>
 class Received {
  public:
@@ -150,9 +154,11 @@ class Received {
   ///
   /// Errors: `UsageError` if it carries several times; ask for its `stamp()`.
   [[nodiscard]] const T& time() const {
-    if (message_.stamp.single()) [[likely]] return message_.stamp.first();
+    if (message_.stamp.single()) [[likely]]
+      return message_.stamp.first();
     throw UsageError(core_->context->name.described(), "the time of a message",
-                     std::to_string(message_.stamp.times().size()) + " times", "use stamp() and retain_all()");
+                     std::to_string(message_.stamp.times().size()) + " times",
+                     "use stamp() and retain_all()");
   }
   [[nodiscard]] const Stamp<T>& stamp() const noexcept { return message_.stamp; }
 
@@ -161,9 +167,12 @@ class Received {
 
   /// A capability at the message's time for one of the operator's outputs.
   ///
-  /// Errors: `UsageError` if the output is not connected to this input, or only by a path that advances
+  /// Errors: `UsageError` if the output is not connected to this input, or only by a path that
+  /// advances
   ///         the time (use `delayed`).
-  [[nodiscard]] Capability<T> retain(std::uint32_t output = 0) const { return delayed(time(), output); }
+  [[nodiscard]] Capability<T> retain(std::uint32_t output = 0) const {
+    return delayed(time(), output);
+  }
   template <Container D>
   [[nodiscard]] Capability<T> retain(const OutputPort<T, D>& output) const {
     return retain(output.number());
@@ -171,12 +180,15 @@ class Received {
   /// A capability at a time that the message's time may lead to.
   [[nodiscard]] Capability<T> delayed(const T& later, std::uint32_t output = 0) const {
     for (const T& time : message_.stamp.times()) {
-      if (allows(time, later, output)) return Capability<T>::mint(core_->context->outputs[output], later);
+      if (allows(time, later, output))
+        return Capability<T>::mint(core_->context->outputs[output], later);
     }
-    throw UsageError(core_->context->name.described(),
-                     "a capability at " + show(later) + " for output " + std::to_string(output),
-                     "a message at " + show(message_.stamp.first()) + " on input " + std::to_string(core_->number),
-                     "no path through the operator leads there; ask for a later time or connect the ports");
+    throw UsageError(
+        core_->context->name.described(),
+        "a capability at " + show(later) + " for output " + std::to_string(output),
+        "a message at " + show(message_.stamp.first()) + " on input " +
+            std::to_string(core_->number),
+        "no path through the operator leads there; ask for a later time or connect the ports");
   }
   /// Capabilities at all the message's times.
   [[nodiscard]] CapabilitySet<T> retain_all(std::uint32_t output = 0) const {
@@ -188,7 +200,8 @@ class Received {
   /// Whether a session of `output` may be opened with the message itself. For ports.
   [[nodiscard]] bool opens(const OutputToken<T>& token) const {
     const auto& context = *core_->context;
-    if (token.output >= context.outputs.size() || context.outputs[token.output].get() != &token) return false;
+    if (token.output >= context.outputs.size() || context.outputs[token.output].get() != &token)
+      return false;
     for (const T& time : message_.stamp.times()) {
       if (!allows(time, time, token.output)) return false;
     }
@@ -256,8 +269,8 @@ class InputPort {
     while (auto message = next()) f(*message);
   }
 
-  /// The times at which messages may still arrive. Constant during an activation; messages that were taken
-  /// in it are not earlier.
+  /// The times at which messages may still arrive. Constant during an activation; messages that
+  /// were taken in it are not earlier.
   [[nodiscard]] progress::AntichainRef<T> frontier() const {
     return core_->context->graph->frontier(core_->context->inputs[core_->number].target).frontier();
   }
@@ -327,7 +340,8 @@ class OutputPort {
   /// Errors: `UsageError` if the capability is not of this output of this operator.
   Session<T, C> session(const Capability<T>& capability) {
     require(capability.token() == core_->token, [&] {
-      return capability ? "a capability of " + capability.token()->described() : std::string("an empty capability");
+      return capability ? "a capability of " + capability.token()->described()
+                        : std::string("an empty capability");
     });
     return {*core_, Stamp<T>(capability.time())};
   }
@@ -335,7 +349,8 @@ class OutputPort {
   Session<T, C> session(const CapabilitySet<T>& set) {
     SmallVector<T, 4> times;
     for (const auto& member : set.members()) {
-      require(member.token() == core_->token, [&] { return "a capability of " + member.token()->described(); });
+      require(member.token() == core_->token,
+              [&] { return "a capability of " + member.token()->described(); });
       times.push_back(member.time());
     }
     require(!times.empty(), [] { return std::string("an empty capability set"); });
@@ -360,7 +375,8 @@ class OutputPort {
  private:
   template <class Found>
   void require(bool fits, Found&& found) const {
-    if (fits) [[likely]] return;
+    if (fits) [[likely]]
+      return;
     throw UsageError(core_->token->described(), "a session", found(),
                      "use a capability that was made for this output of this operator");
   }

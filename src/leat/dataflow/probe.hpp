@@ -1,5 +1,6 @@
 // What      A probe: tells from outside which times a stream may still carry.
-// Invariants  (1) Never ahead of the truth: until its operator first ran it stands at the least time.
+// Invariants  (1) Never ahead of the truth: until its operator first ran it stands at the least
+//             time.
 //             (2) One probe on several streams shows the union of their times.
 // Threads   The worker's own.
 // Source    Timely Dataflow's `ProbeHandle`.
@@ -36,7 +37,9 @@ class Probe {
   /// Whether nothing can come any more. Also true of a probe that is on no stream.
   [[nodiscard]] bool done() const noexcept { return core_->frontier.empty(); }
   /// The least times that may still come.
-  [[nodiscard]] progress::AntichainRef<T> frontier() const noexcept { return core_->frontier.frontier(); }
+  [[nodiscard]] progress::AntichainRef<T> frontier() const noexcept {
+    return core_->frontier.frontier();
+  }
 
   [[nodiscard]] const LocalPtr<internal::ProbeCore<T>>& core() const noexcept { return core_; }
 
@@ -50,7 +53,8 @@ namespace internal {
 template <progress::Timestamp T>
 class ProbePart {
  public:
-  explicit ProbePart(LocalPtr<ProbeCore<T>> core) : core_(std::move(core)), last_(1, progress::TimestampTraits<T>::minimum()) {
+  explicit ProbePart(LocalPtr<ProbeCore<T>> core)
+      : core_(std::move(core)), last_(1, progress::TimestampTraits<T>::minimum()) {
     core_->frontier.update(last_.front(), +1);
   }
   ProbePart(ProbePart&&) = default;
@@ -58,7 +62,9 @@ class ProbePart {
     if (core_) say({});
   }
   void say(progress::AntichainRef<T> frontier) {
-    if (frontier.size() == last_.size() && std::equal(frontier.begin(), frontier.end(), last_.begin())) return;
+    if (frontier.size() == last_.size() &&
+        std::equal(frontier.begin(), frontier.end(), last_.begin()))
+      return;
     for (const T& time : frontier) core_->frontier.update(time, +1);
     for (const T& time : last_) core_->frontier.update(time, -1);
     last_.assign(frontier.begin(), frontier.end());
@@ -72,7 +78,8 @@ class ProbePart {
 template <progress::Timestamp Time>
 class ProbeOp : public Named<ProbeOp<Time>> {
  public:
-  ProbeOp(const Probe<Time>& probe, std::source_location where) : Named<ProbeOp>("probe", where), core_(probe.core()) {}
+  ProbeOp(const Probe<Time>& probe, std::source_location where)
+      : Named<ProbeOp>("probe", where), core_(probe.core()) {}
 
   template <Container C>
   Stream<Time, C> apply(Stream<Time, C> stream) && {
@@ -80,8 +87,10 @@ class ProbeOp : public Named<ProbeOp<Time>> {
     auto input = builder.new_input(stream, pipeline);
     auto [output, passed] = builder.template new_output<C>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output), part = ProbePart<Time>(core_)]() mutable {
-        input.for_each([&](auto& message) { output.session(message).give_batch(message.records()); });
+      return [input = std::move(input), output = std::move(output),
+              part = ProbePart<Time>(core_)]() mutable {
+        input.for_each(
+            [&](auto& message) { output.session(message).give_batch(message.records()); });
         part.say(input.frontier());
       };
     });
@@ -94,7 +103,8 @@ class ProbeOp : public Named<ProbeOp<Time>> {
 
 struct ProbeFn {
   template <progress::Timestamp T>
-  ProbeOp<T> operator()(const Probe<T>& probe, std::source_location where = std::source_location::current()) const {
+  ProbeOp<T> operator()(const Probe<T>& probe,
+                        std::source_location where = std::source_location::current()) const {
     return ProbeOp<T>(probe, where);
   }
 };

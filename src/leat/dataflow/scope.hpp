@@ -1,7 +1,7 @@
-// What      A scope under construction, as an author sees it: where streams begin and where child scopes
-//           are made. Valid inside the closure that builds it.
-// Shape     `region` has the times of its parent, `iterative` adds a round, `scoped` uses any time that
-//           refines the parent's. Streams go in with `enter` and come out with `leave`.
+// What      A scope under construction, as an author sees it: where streams begin and where child
+//           scopes are made. Valid inside the closure that builds it.
+// Shape     `region` has the times of its parent, `iterative` adds a round, `scoped` uses any time
+//           that refines the parent's. Streams go in with `enter` and come out with `leave`.
 #pragma once
 
 #include <cstdint>
@@ -42,28 +42,31 @@ class Scope {
   /// A child scope with the same times: a group of operators.
   template <class Build>
   auto region(std::string name, Build&& build,
-                        std::source_location where = std::source_location::current()) {
+              std::source_location where = std::source_location::current()) {
     return scoped<T>(std::move(name), std::forward<Build>(build), where);
   }
   /// A child scope whose times carry a round besides: a place for loops.
   template <progress::Timestamp Round = std::uint64_t, class Build>
   auto iterative(std::string name, Build&& build,
-                           std::source_location where = std::source_location::current()) {
+                 std::source_location where = std::source_location::current()) {
     return scoped<progress::Product<T, Round>>(std::move(name), std::forward<Build>(build), where);
   }
-  /// A child scope with times `Inner`. `build(Scope<Inner>&)` is called at once; its result is returned.
+  /// A child scope with times `Inner`. `build(Scope<Inner>&)` is called at once; its result is
+  /// returned.
   template <progress::Timestamp Inner, class Build>
   auto scoped(std::string name, Build&& build,
-                        std::source_location where = std::source_location::current()) {
+              std::source_location where = std::source_location::current()) {
     static_assert(progress::RefinementOf<Inner, T>,
                   "scoped: the inner time does not refine the scope's (Refines<Inner, Outer>)");
     progress::NodeName who{std::move(name), where};
     state_->require_open(who);
     auto& context = *state_->context;
-    auto nested = std::make_unique<progress::NestedScope<T, Inner>>(*state_->graph, context.new_id(), who);
+    auto nested =
+        std::make_unique<progress::NestedScope<T, Inner>>(*state_->graph, context.new_id(), who);
     auto address = state_->address;
     address.push_back(nested->node());
-    auto inner = make_local<ScopeState<Inner>>(context, nested->inner(), std::move(who), std::move(address));
+    auto inner =
+        make_local<ScopeState<Inner>>(context, nested->inner(), std::move(who), std::move(address));
     inner->parent = state_.get();
     inner->nested = nested.get();
     Scope<Inner> scope(inner);

@@ -20,7 +20,10 @@ template <progress::Timestamp T>
 struct ScopeState final : LocalCounted<ScopeState<T>> {
   ScopeState(Context& context_in, progress::Subgraph<T>& graph_in, progress::NodeName name_in,
              std::vector<std::uint32_t> address_in)
-      : context(&context_in), graph(&graph_in), name(std::move(name_in)), address(std::move(address_in)) {}
+      : context(&context_in),
+        graph(&graph_in),
+        name(std::move(name_in)),
+        address(std::move(address_in)) {}
 
   Context* context;
   progress::Subgraph<T>* graph;
@@ -32,9 +35,11 @@ struct ScopeState final : LocalCounted<ScopeState<T>> {
 
   /// Refuses what comes after the scope was built.
   void require_open(const progress::NodeName& who) const {
-    if (open) [[likely]] return;
+    if (open) [[likely]]
+      return;
     throw UsageError(who.described(), "a stream of scope \"" + name.name + "\"",
-                     "a scope that is built already", "connect streams inside the closure that builds their scope");
+                     "a scope that is built already",
+                     "connect streams inside the closure that builds their scope");
   }
 
   /// What all workers must agree on about the child `node` and a thing of kind `what` that it has.
@@ -42,7 +47,8 @@ struct ScopeState final : LocalCounted<ScopeState<T>> {
                                           std::string what, std::uint64_t type) const {
     std::string place = "[";
     for (const auto step : address) place += std::to_string(step) + ", ";
-    std::string text = std::move(what) + " of \"" + who.name + "\" at " + place + std::to_string(node) + "]";
+    std::string text =
+        std::move(what) + " of \"" + who.name + "\" at " + place + std::to_string(node) + "]";
     return {hash_combine(fnv1a(text), type), std::move(text)};
   }
 };

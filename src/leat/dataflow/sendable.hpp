@@ -1,5 +1,5 @@
-// What      Whether records of a type may go to another thread. Most may; what is counted inside a thread
-//           (`LocalPtr`), and what its author says so of, may not.
+// What      Whether records of a type may go to another thread. Most may; what is counted inside a
+//           thread (`LocalPtr`), and what its author says so of, may not.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +9,8 @@
 
 namespace leat::dataflow {
 
-/// Specialise as false for a type that must stay on its worker. Containers, pairs and the like follow what
-/// they hold.
+/// Specialise as false for a type that must stay on its worker. Containers, pairs and the like
+/// follow what they hold.
 template <class T>
 struct IsSendable : std::true_type {};
 

@@ -15,18 +15,28 @@ template <class T>
 [[nodiscard]] std::string show(const T& value);
 
 namespace internal {
-inline std::string show_pair(std::string a, const std::string& b) { return "(" + std::move(a) + ", " + b + ")"; }
+inline std::string show_pair(std::string a, const std::string& b) {
+  return "(" + std::move(a) + ", " + b + ")";
+}
 
 template <std::integral T>
-std::string shown(const T& value) { return std::to_string(value); }
+std::string shown(const T& value) {
+  return std::to_string(value);
+}
 inline std::string shown(const std::string& value) { return value; }
 inline std::string shown(const std::monostate&) { return "()"; }
 template <class Rep, class Period>
-std::string shown(const std::chrono::duration<Rep, Period>& value) { return std::to_string(value.count()); }
+std::string shown(const std::chrono::duration<Rep, Period>& value) {
+  return std::to_string(value.count());
+}
 template <class A, class B>
-std::string shown(const std::pair<A, B>& value) { return show_pair(show(value.first), show(value.second)); }
+std::string shown(const std::pair<A, B>& value) {
+  return show_pair(show(value.first), show(value.second));
+}
 template <class A, class B>
-std::string shown(const progress::Product<A, B>& value) { return show_pair(show(value.outer), show(value.inner)); }
+std::string shown(const progress::Product<A, B>& value) {
+  return show_pair(show(value.outer), show(value.inner));
+}
 }  // namespace internal
 
 /// `12`, `(3, 4)`; a type that has no text of its own is named as such.

@@ -1,5 +1,6 @@
 // What      When a message is: one time, or several that are not comparable.
-// Shape     One time stands in the stamp itself; more go to the heap. All but capability sets make one.
+// Shape     One time stands in the stamp itself; more go to the heap. All but capability sets make
+//           one.
 // Invariants  (1) Never empty. (2) Progress counts a message's records once for each of its times.
 // Source    Timely Dataflow after 0.29 (messages stamped by a multiset of times).
 #pragma once

@@ -1,6 +1,7 @@
 // What      A stream of batches in a scope under construction: what operators are applied to.
 // Invariants
-//   (1) A handle can be copied if its batches can; else it can only be moved, and so has one consumer.
+//   (1) A handle can be copied if its batches can; else it can only be moved, and so has one
+//       consumer.
 //   (2) It can be used only while its scope is being built.
 #pragma once
 
@@ -32,7 +33,8 @@ class Stream
   using Batch = C;
   using Record = RecordOf<C>;
 
-  Stream(LocalPtr<ScopeState<T>> scope, progress::PortIndex source, LocalPtr<Tee<T, C>> tee, bool counted = true)
+  Stream(LocalPtr<ScopeState<T>> scope, progress::PortIndex source, LocalPtr<Tee<T, C>> tee,
+         bool counted = true)
       : scope_(std::move(scope)), source_(source), tee_(std::move(tee)), counted_(counted) {}
 
   /// Adds a consumer: an edge to `target`, and the push that carries batches there. For builders.

@@ -1,5 +1,5 @@
-// What      The consumers of one stream. Batches are copied for all but the last of them, which gets the
-//           original; with one consumer nothing is copied.
+// What      The consumers of one stream. Batches are copied for all but the last of them, which
+//           gets the original; with one consumer nothing is copied.
 #pragma once
 
 #include <concepts>

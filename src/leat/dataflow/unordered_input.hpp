@@ -1,6 +1,7 @@
 // What      Input from outside at times in any order, under capabilities that the program holds.
 // Protocol  `auto [handle, capability, stream] = unordered_input<Record>(scope)`; send with
-//           `handle.session(capability.delayed(t)).give(x)`; the input ends when all capabilities are dropped.
+//           `handle.session(capability.delayed(t)).give(x)`; the input ends when all capabilities
+//           are dropped.
 // Threads   The worker's own.
 // Source    Timely Dataflow's `UnorderedInput`.
 #pragma once
@@ -18,7 +19,8 @@ namespace leat::dataflow {
 template <progress::Timestamp T, class Record>
 class UnorderedHandle {
  public:
-  explicit UnorderedHandle(LocalPtr<internal::OutputCore<T, std::vector<Record>>> core) : core_(std::move(core)) {}
+  explicit UnorderedHandle(LocalPtr<internal::OutputCore<T, std::vector<Record>>> core)
+      : core_(std::move(core)) {}
 
   /// Records being sent at one time. They are on their way when it is destroyed.
   class [[nodiscard]] Sending {
@@ -53,7 +55,8 @@ class UnorderedHandle {
   /// Errors: `UsageError` if the capability is not of this input.
   Sending session(const Capability<T>& capability) {
     if (capability.token() != core_->token) {
-      throw UsageError(core_->token->described(), "a session", "a capability that is not of this input",
+      throw UsageError(core_->token->described(), "a session",
+                       "a capability that is not of this input",
                        "use the capability that came with the handle, or one made from it");
     }
     return Sending(*core_, capability);

@@ -26,10 +26,12 @@ bool Worker::step_or_park(std::optional<Nanos> timeout) {
 }
 
 void Worker::require_peers() const {
-  if (context_.seat.fabric().lowest_id_left_at() >= context_.next_id) [[likely]] return;
+  if (context_.seat.fabric().lowest_id_left_at() >= context_.next_id) [[likely]]
+    return;
   if (!has_dataflows()) return;
-  throw UsageError("worker " + std::to_string(index()), "to run dataflow \"" + names_.back().second + "\"",
-                   "a peer that left without building it", "build the same dataflows on every worker");
+  throw UsageError(
+      "worker " + std::to_string(index()), "to run dataflow \"" + names_.back().second + "\"",
+      "a peer that left without building it", "build the same dataflows on every worker");
 }
 
 std::vector<std::uint32_t> Worker::installed_dataflows() const {
@@ -41,9 +43,11 @@ std::vector<std::uint32_t> Worker::installed_dataflows() const {
 }
 
 const std::string& Worker::dataflow_name(std::uint32_t index) const {
-  const auto at = std::find_if(names_.begin(), names_.end(), [&](const auto& entry) { return entry.first == index; });
+  const auto at = std::find_if(names_.begin(), names_.end(),
+                               [&](const auto& entry) { return entry.first == index; });
   if (at == names_.end()) {
-    throw UsageError("worker " + std::to_string(this->index()), "the name of dataflow " + std::to_string(index),
+    throw UsageError("worker " + std::to_string(this->index()),
+                     "the name of dataflow " + std::to_string(index),
                      std::to_string(names_.size()) + " dataflows", "ask installed_dataflows()");
   }
   return at->second;
@@ -52,8 +56,9 @@ const std::string& Worker::dataflow_name(std::uint32_t index) const {
 progress::Sketch Worker::sketch(std::uint32_t index) const {
   const auto* const task = scheduler_.task(index);
   if (task == nullptr) {
-    throw UsageError("worker " + std::to_string(this->index()), "a sketch of dataflow " + std::to_string(index),
-                     "no running dataflow of that index", "ask while it runs; see installed_dataflows()");
+    throw UsageError(
+        "worker " + std::to_string(this->index()), "a sketch of dataflow " + std::to_string(index),
+        "no running dataflow of that index", "ask while it runs; see installed_dataflows()");
   }
   progress::Sketch sketch;
   sketch.nodes.push_back({{index}, dataflow_name(index), true});
@@ -66,7 +71,8 @@ void Worker::drop_dataflow(std::uint32_t index) { scheduler_.drop(index); }
 WorkerCounters Worker::counters() const {
   const auto& scheduler = scheduler_.counters();
   const auto& seat = context_.seat.counters();
-  return {scheduler.steps, scheduler.parks, seat.notices, seat.wakes_sent, seat.batches, seat.batches_read};
+  return {scheduler.steps, scheduler.parks, seat.notices,
+          seat.wakes_sent, seat.batches,    seat.batches_read};
 }
 
 }  // namespace leat::dataflow

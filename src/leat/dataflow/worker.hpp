@@ -1,6 +1,7 @@
 // What      A worker as an author of dataflows sees it: builds dataflows and steps them.
-// Protocol  All workers build the same dataflows in the same order. A dataflow may be built at any time, also
-//           while others run; it ends when its inputs are closed and nothing is outstanding anywhere.
+// Protocol  All workers build the same dataflows in the same order. A dataflow may be built at any
+//           time, also while others run; it ends when its inputs are closed and nothing is
+//           outstanding anywhere.
 // Threads   The worker's own.
 // Source    Timely Dataflow's `Worker`.
 #pragma once
@@ -38,7 +39,8 @@ struct WorkerCounters {
 
 class Worker {
  public:
-  /// For embedders; `execute` makes workers otherwise. `clock` may be null: the worker never parks then.
+  /// For embedders; `execute` makes workers otherwise. `clock` may be null: the worker never parks
+  /// then.
   Worker(comm::Seat& seat, const core::Config& config, const Clock* clock);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -50,7 +52,8 @@ class Worker {
 
   /// Builds a dataflow: calls `build(Scope<T>&)` at once and returns its result.
   ///
-  /// Errors: `UsageError` for a graph that cannot run (see `seal`), or that is not what the peers build.
+  /// Errors: `UsageError` for a graph that cannot run (see `seal`), or that is not what the peers
+  /// build.
   template <progress::Timestamp T = std::uint64_t, class Build>
   auto dataflow(Build&& build, std::source_location where = std::source_location::current()) {
     return dataflow_named<T>("dataflow", std::forward<Build>(build), where);
@@ -66,8 +69,9 @@ class Worker {
                      std::source_location where = std::source_location::current()) {
     const auto task = scheduler_.reserve();
     progress::NodeName who{std::move(name), where};
-    auto running = std::make_unique<Dataflow<T, Resources>>(
-        std::move(resources), context_.plane, context_.new_id(), who, scheduler_.activation_of(task));
+    auto running = std::make_unique<Dataflow<T, Resources>>(std::move(resources), context_.plane,
+                                                            context_.new_id(), who,
+                                                            scheduler_.activation_of(task));
     auto& graph = running->graph;
     auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
     Scope<T> scope(state);
@@ -90,10 +94,11 @@ class Worker {
     }
   }
 
-  /// One pass over everything that has something to do. Never waits. Returns: whether dataflows remain.
+  /// One pass over everything that has something to do. Never waits. Returns: whether dataflows
+  /// remain.
   bool step();
-  /// The same; an idle worker first polls for a while and then sleeps until there is news, or `timeout` has
-  /// passed.
+  /// The same; an idle worker first polls for a while and then sleeps until there is news, or
+  /// `timeout` has passed.
   bool step_or_park(std::optional<Nanos> timeout = std::nullopt);
   /// Steps while `condition()` holds.
   template <class Condition>
@@ -147,17 +152,21 @@ class Worker {
   };
 
   template <progress::Timestamp T>
-  static comm::Signature shape_of(const progress::Subgraph<T>& graph, const progress::NodeName& who) {
+  static comm::Signature shape_of(const progress::Subgraph<T>& graph,
+                                  const progress::NodeName& who) {
     std::uint64_t hash = type_hash<T>();
     for (progress::NodeIndex node = 0; node < graph.nodes(); ++node) {
       hash = hash_combine(hash, fnv1a(graph.name_of(node).name));
     }
     for (const auto& port : graph.graph().ports) {
-      hash = hash_combine(hash, (std::uint64_t{port.node} << 1) | (port.kind == progress::PortKind::source ? 1 : 0));
+      hash = hash_combine(hash, (std::uint64_t{port.node} << 1) |
+                                    (port.kind == progress::PortKind::source ? 1 : 0));
     }
-    for (const auto& hop : graph.graph().hops) hash = hash_combine(hash, (std::uint64_t{hop.from} << 32) | hop.to);
-    return {hash, "dataflow \"" + who.name + "\" with " + std::to_string(graph.nodes() - 1) + " operators and " +
-                      std::to_string(graph.graph().hops.size()) + " connections"};
+    for (const auto& hop : graph.graph().hops)
+      hash = hash_combine(hash, (std::uint64_t{hop.from} << 32) | hop.to);
+    return {hash, "dataflow \"" + who.name + "\" with " + std::to_string(graph.nodes() - 1) +
+                      " operators and " + std::to_string(graph.graph().hops.size()) +
+                      " connections"};
   }
   void require_peers() const;
 

@@ -1,4 +1,5 @@
-// What      A batch of progress as it stands in a worker's log: what one scope's operators did on one worker.
+// What      A batch of progress as it stands in a worker's log: what one scope's operators did on
+//           one worker.
 #pragma once
 
 #include <cstdint>

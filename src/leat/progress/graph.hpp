@@ -1,10 +1,10 @@
 // What      The shape of one scope: ports, the edges between operators and the links inside them.
-// Shape     Both kinds of connection are one list of `Hop {from, to, summary}`: an edge goes from a source
-//           to a target and leaves time alone, a link goes from an operator's target to one of its sources
-//           and says by how much the operator advances times at least. `Hops` is that list in compressed
-//           rows, forward (who follows) or backward (who precedes).
-// Limits    A target has at most one incoming edge. Several links between the same two ports stand for an
-//           antichain of summaries.
+// Shape     Both kinds of connection are one list of `Hop {from, to, summary}`: an edge goes from a
+//           source to a target and leaves time alone, a link goes from an operator's target to one
+//           of its sources and says by how much the operator advances times at least. `Hops` is
+//           that list in compressed rows, forward (who follows) or backward (who precedes).
+// Limits    A target has at most one incoming edge. Several links between the same two ports stand
+//           for an antichain of summaries.
 // Cost      Linear in ports and hops; nothing is quadratic in an operator's ports unless its author
 //           connects all of them.
 #pragma once

@@ -13,7 +13,8 @@ constexpr std::align_val_t kAlignment{alignof(queue::EntryHeader)};
 KeptBatch::KeptBatch(const queue::EntryHeader& entry)
     : memory_(static_cast<std::byte*>(
           ::operator new(sizeof(queue::EntryHeader) + entry.payload_bytes, kAlignment))) {
-  LEAT_CHECK(entry.ops != nullptr && entry.ops->copy != nullptr, "a batch of progress that cannot be copied");
+  LEAT_CHECK(entry.ops != nullptr && entry.ops->copy != nullptr,
+             "a batch of progress that cannot be copied");
   auto* const header = ::new (memory_) queue::EntryHeader;
   header->count = entry.count;
   header->tag = entry.tag;

@@ -1,15 +1,17 @@
-// What      Where the operators of one scope write down what they did: records consumed and produced,
-//           capabilities made and dropped. One per scope and worker.
-// Protocol  Whoever acts writes at once, with the flat port it acted on. The scope takes everything at a
-//           moment when no operator of it is running, so what it takes is always the net effect of whole
-//           actions. A write from outside a run of the scope (an input handle, a capability dropped
-//           elsewhere) activates the scope, so nothing that was written can be forgotten.
+// What      Where the operators of one scope write down what they did: records consumed and
+//           produced, capabilities made and dropped. One per scope and worker.
+// Protocol  Whoever acts writes at once, with the flat port it acted on. The scope takes everything
+//           at a moment when no operator of it is running, so what it takes is always the net
+//           effect of whole actions. A write from outside a run of the scope (an input handle, a
+//           capability dropped elsewhere) activates the scope, so nothing that was written can be
+//           forgotten.
 // Invariants
 //   (1) A capability is written as made before the one it came from is written as dropped.
 //   (2) After `close` writes have no effect: the scope is gone, its peers have dropped it as well.
-// Cost      A few instructions and no allocation while an activation touches few (port, time) pairs.
-// Source    Timely Dataflow's `SharedProgress`, turned from a mailbox per port that the scope must search
-//           into one list that it reads.
+// Cost      A few instructions and no allocation while an activation touches few (port, time)
+//           pairs.
+// Source    Timely Dataflow's `SharedProgress`, turned from a mailbox per port that the scope must
+//           search into one list that it reads.
 #pragma once
 
 #include <compare>

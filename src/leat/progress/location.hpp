@@ -1,8 +1,8 @@
 // What      Where something is in a scope: nodes, and their ports numbered flat.
-// Shape     Node 0 is the scope's own boundary, seen from inside and so inverted: its *sources* are the
-//           scope's inputs, its *targets* are the scope's outputs. Children count from 1. Every port of
-//           every node has one number, given in order of creation; all workers build the same graph in
-//           the same order, so a number means the same port on each of them.
+// Shape     Node 0 is the scope's own boundary, seen from inside and so inverted: its *sources* are
+//           the scope's inputs, its *targets* are the scope's outputs. Children count from 1. Every
+//           port of every node has one number, given in order of creation; all workers build the
+//           same graph in the same order, so a number means the same port on each of them.
 // Source    Timely Dataflow's `Location {node, port}`, flattened so that trackers are plain arrays.
 #pragma once
 

@@ -1,8 +1,8 @@
-// What      A scope as a child of another: carries frontiers inward and reports outward, between the two
-//           scopes' times.
+// What      A scope as a child of another: carries frontiers inward and reports outward, between
+//           the two scopes' times.
 // Invariants
-//   (1) Reports change the parent's tracker while the parent runs its children, so the parent propagates
-//       them together (subgraph.hpp, invariant 2).
+//   (1) Reports change the parent's tracker while the parent runs its children, so the parent
+//       propagates them together (subgraph.hpp, invariant 2).
 //   (2) A record that leaves is reported as produced and never as a held capability as well.
 // Source    The outer half of Timely Dataflow's `Subgraph`.
 #pragma once
@@ -25,7 +25,8 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
   NestedScope(Subgraph<Outer>& parent, ScopeId id, const NodeName& name)
       : parent_(parent),
         node_(parent.add_node(name)),
-        inner_(std::make_unique<Subgraph<Inner>>(parent.plane(), id, name, parent.activation_of(node_))) {}
+        inner_(std::make_unique<Subgraph<Inner>>(parent.plane(), id, name,
+                                                 parent.activation_of(node_))) {}
 
   [[nodiscard]] Subgraph<Inner>& inner() noexcept { return *inner_; }
 
@@ -65,7 +66,9 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
 
   bool schedule() override { return inner_->schedule(); }
   void initialize() override { inner_->initialize(); }
-  void sketch(Sketch& into, const Sketch::Address& address) const override { inner_->sketch(into, address); }
+  void sketch(Sketch& into, const Sketch::Address& address) const override {
+    inner_->sketch(into, address);
+  }
   void accept_frontier(std::uint32_t input, const Outer& time, int delta) override {
     inner_->accept_frontier(input, Refines<Inner, Outer>::to_inner(time), delta);
   }
@@ -81,8 +84,9 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
     }
   }
   void capability(std::uint32_t output, const Inner& time, std::int64_t delta) override {
-    held_[output].update(Refines<Inner, Outer>::to_outer(time), delta,
-                         [&](const Outer& changed, int by) { parent_.apply(outputs_[output], changed, by); });
+    held_[output].update(
+        Refines<Inner, Outer>::to_outer(time), delta,
+        [&](const Outer& changed, int by) { parent_.apply(outputs_[output], changed, by); });
   }
 
   Subgraph<Outer>& parent_;

@@ -1,4 +1,5 @@
-// What      What a scope sees of a child, be it an operator or another scope: all that it schedules.
+// What      What a scope sees of a child, be it an operator or another scope: all that it
+//           schedules.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class Operate {
 
   /// Runs once, with bounded work, and never waits.
   ///
-  /// Returns: true while the child is incomplete: it must not be shut down even if nothing can reach it.
+  /// Returns: true while the child is incomplete: it must not be shut down even if nothing can
+  /// reach it.
   virtual bool schedule() = 0;
 
   /// Called once when the parent scope is sealed, before any propagation.

@@ -1,7 +1,7 @@
-// What      Two questions about a scope's shape, asked once when it is sealed: what do paths to the scope's
-//           outputs do to a time, and is there a cycle on which time need not advance?
-// Cost      Path summaries: one visit per (port, output, summary that is not dominated). Cycles: linear.
-//           Neither recurses, so the depth of a graph is not limited by the stack.
+// What      Two questions about a scope's shape, asked once when it is sealed: what do paths to the
+//           scope's outputs do to a time, and is there a cycle on which time need not advance?
+// Cost      Path summaries: one visit per (port, output, summary that is not dominated). Cycles:
+//           linear. Neither recurses, so the depth of a graph is not limited by the stack.
 // Source    Timely Dataflow's `summarize_outputs` and `is_acyclic`; ours over flat ports.
 #pragma once
 
@@ -25,7 +25,8 @@ struct PathToOutput {
 
 /// For every port the minimal summaries of its paths to the scope's outputs.
 ///
-/// Shape: `result.size() == graph.ports.size()`; a port from which no output can be reached has an empty row.
+/// Shape: `result.size() == graph.ports.size()`; a port from which no output can be reached has an
+/// empty row.
 template <Timestamp T>
 std::vector<std::vector<PathToOutput<SummaryOf<T>>>> paths_to_outputs(
     const Graph<T>& graph, const Hops<SummaryOf<T>>& backward) {
@@ -73,7 +74,8 @@ std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf
   const auto stalls = [](const Step<Summary>& step) {
     return step.identity || less_equal(step.summary, Summary{});
   };
-  // Kahn: take away ports that no stalled hop enters, as long as there are any; what is left has a cycle.
+  // Kahn: take away ports that no stalled hop enters, as long as there are any; what is left has a
+  // cycle.
   std::vector<std::uint32_t> entering(graph.ports.size(), 0);
   for (PortIndex port = 0; port < graph.ports.size(); ++port) {
     for (const auto& step : forward.row(port)) entering[step.port] += stalls(step) ? 1 : 0;

@@ -29,15 +29,21 @@ void ProgressPlane::detach(ScopeId scope) { slot(scope) = Slot{Stage::gone, null
 void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
   Slot& at = slot(entry.tag);
   switch (at.stage) {
-    case Stage::live: at.inbox->absorb(entry); return;
+    case Stage::live:
+      at.inbox->absorb(entry);
+      return;
     case Stage::unknown:
-    case Stage::building: at.early.emplace_back(entry); return;
-    case Stage::gone: return;
+    case Stage::building:
+      at.early.emplace_back(entry);
+      return;
+    case Stage::gone:
+      return;
   }
 }
 
 void ProgressPlane::poll() {
-  seat_.ready().surface([](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
+  seat_.ready().surface(
+      [](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
   seat_.read_logs([this](const queue::EntryHeader& entry) { dispatch(entry); });
 }
 

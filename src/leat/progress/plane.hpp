@@ -1,12 +1,14 @@
-// What      A worker's part of the progress plane: it publishes its scopes' batches in its log, reads its
-//           peers' logs in place, and hands what it reads to the scopes concerned. It is also where the
-//           worker's loop looks for all news, and where it sleeps.
-// Protocol  A scope is announced when its building begins, attached when it can take batches, detached when
-//           it ends. A batch that names a scope that is not attached yet is copied and kept, in order, and
-//           handed over first when it is; one that names a scope that ended is dropped.
+// What      A worker's part of the progress plane: it publishes its scopes' batches in its log,
+//           reads its peers' logs in place, and hands what it reads to the scopes concerned. It is
+//           also where the worker's loop looks for all news, and where it sleeps.
+// Protocol  A scope is announced when its building begins, attached when it can take batches,
+//           detached when it ends. A batch that names a scope that is not attached yet is copied
+//           and kept, in order, and handed over first when it is; one that names a scope that ended
+//           is dropped.
 // Invariants  (1) A scope sees, of each peer, a prefix of its batches in order, each whole.
 //             (2) A worker without peers writes nothing: its scopes apply their own batches only.
-// Source    Timely Dataflow's `Progcaster`, one broadcast channel per scope; one log per worker is ours.
+// Source    Timely Dataflow's `Progcaster`, one broadcast channel per scope; one log per worker is
+//           ours.
 #pragma once
 
 #include <cstddef>
@@ -52,11 +54,14 @@ class ProgressPlane final : public core::Surroundings {
   template <class T, class Changes>
   void publish(ScopeId scope, Changes& changes) {
     const auto batch = changes.changes();
-    auto* const to = reinterpret_cast<LoggedChange<T>*>(seat_.log().reserve(batch.size() * sizeof(LoggedChange<T>)));
+    auto* const to = reinterpret_cast<LoggedChange<T>*>(
+        seat_.log().reserve(batch.size() * sizeof(LoggedChange<T>)));
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      std::construct_at(to + i, LoggedChange<T>{batch[i].value.time, batch[i].diff, batch[i].value.port});
+      std::construct_at(to + i,
+                        LoggedChange<T>{batch[i].value.time, batch[i].diff, batch[i].value.port});
     }
-    seat_.log().commit(scope, static_cast<std::uint32_t>(batch.size()), &queue::kEntryOps<LoggedChange<T>>);
+    seat_.log().commit(scope, static_cast<std::uint32_t>(batch.size()),
+                       &queue::kEntryOps<LoggedChange<T>>);
     seat_.announce_log();
   }
   /// One more batch took effect; for the closing lines of programs.

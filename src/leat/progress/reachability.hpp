@@ -1,19 +1,20 @@
-// What      The tracker of one scope: given how many records and capabilities stand at each port, it says
-//           which times can still arrive at each port. Every scope's progress stands on it.
-// Protocol  `update` records that a count changed; `propagate` carries the consequences along the hops and
-//           calls back for each change of a target's frontier. Between the two nothing that a reader sees
-//           moves, so a frontier is constant while operators run.
+// What      The tracker of one scope: given how many records and capabilities stand at each port,
+//           it says which times can still arrive at each port. Every scope's progress stands on it.
+// Protocol  `update` records that a count changed; `propagate` carries the consequences along the
+//           hops and calls back for each change of a target's frontier. Between the two nothing
+//           that a reader sees moves, so a frontier is constant while operators run.
 // Invariants
-//   (1) `pointstamps[p]` is the multiset of what was reported at p. Counts may be negative for a while (a
-//       consumer's report can overtake its producer's) and are kept, not clamped.
-//   (2) `implications[p]` is the multiset of what may arrive at p: the frontier of p's pointstamps, and for
-//       each hop q -> p the frontier of q's implications as the hop changes it. The second multiset shields
-//       readers from the transients of the first.
-//   (3) Only changes of frontiers travel. They are taken in (time, port) order, a linear extension of the
-//       partial order, so each pair is settled once per propagation.
-//   (4) An output of the scope sees the frontiers of pointstamps of the scope's own children only, never of
-//       the scope's inputs: what the parent holds is not echoed back as ours.
-// Cost      One entry of the worklist per frontier change and port reached; no allocation once it has grown.
+//   (1) `pointstamps[p]` is the multiset of what was reported at p. Counts may be negative for a
+//       while (a consumer's report can overtake its producer's) and are kept, not clamped.
+//   (2) `implications[p]` is the multiset of what may arrive at p: the frontier of p's pointstamps,
+//       and for each hop q -> p the frontier of q's implications as the hop changes it. The second
+//       multiset shields readers from the transients of the first.
+//   (3) Only changes of frontiers travel. They are taken in (time, port) order, a linear extension
+//       of the partial order, so each pair is settled once per propagation.
+//   (4) An output of the scope sees the frontiers of pointstamps of the scope's own children only,
+//       never of the scope's inputs: what the parent holds is not echoed back as ours.
+// Cost      One entry of the worklist per frontier change and port reached; no allocation once it
+//           has grown.
 // Source    Naiad (SOSP 2013) and Timely Dataflow's `reachability::Tracker`; flat ports are ours.
 #pragma once
 
@@ -37,8 +38,9 @@ class Tracker {
 
   /// What a node has outstanding; the scope decides from it whom to wake and whom to let go.
   struct NodeState {
-    std::uint32_t open_inputs = 0;   // targets whose frontier is not empty
-    std::int64_t capabilities = 0;   // frontier elements of its sources' pointstamps, over all workers
+    std::uint32_t open_inputs = 0;  // targets whose frontier is not empty
+    std::int64_t capabilities =
+        0;  // frontier elements of its sources' pointstamps, over all workers
   };
 
   Tracker() = default;
@@ -83,7 +85,8 @@ class Tracker {
       if (item.delta != 0) settle(item, on_target);
     }
     for (auto& [output, time, delta] : output_changes_) {
-      outputs_[output].update(time, delta, [&](const T& changed, int by) { on_output(output, changed, by); });
+      outputs_[output].update(time, delta,
+                              [&](const T& changed, int by) { on_output(output, changed, by); });
     }
     output_changes_.clear();
   }
@@ -106,7 +109,8 @@ class Tracker {
   }
   [[nodiscard]] const NodeState& node(NodeIndex node) const noexcept { return nodes_[node]; }
 
-  /// True if retracting one count at (`port`, `time`) would move a frontier: then others are waiting for it.
+  /// True if retracting one count at (`port`, `time`) would move a frontier: then others are
+  /// waiting for it.
   [[nodiscard]] bool is_blocking(PortIndex port, const T& time) const {
     const auto& implied = implications_[port];
     return !implied.less_than(time) && implied.count_for(time) <= 1;

@@ -1,4 +1,5 @@
-// What      The shape of a dataflow as plain data, for pictures and reports: nodes, scopes and edges.
+// What      The shape of a dataflow as plain data, for pictures and reports: nodes, scopes and
+//           edges.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct Sketch {
     std::string name;
     bool is_scope = false;
   };
-  /// From an output of one child of `scope` to an input of another. Child 0 is the scope's own boundary.
+  /// From an output of one child of `scope` to an input of another. Child 0 is the scope's own
+  /// boundary.
   struct Edge {
     Address scope;
     std::uint32_t from = 0;

@@ -1,23 +1,25 @@
-// What      One scope on one worker: its children, its tracker, and its part in the progress protocol. The
-//           dataflow layer builds graphs with it; the root of every dataflow is one.
-// Protocol  Each run of a scope: propagate what peers and the parent said; run the active children in
-//           ascending order, each at most once; propagate what child scopes reported; publish what the
-//           children did as one whole batch, unless demand mode holds it; apply that batch to the own tracker
-//           in the same way as a received one, and propagate again.
+// What      One scope on one worker: its children, its tracker, and its part in the progress
+//           protocol. The dataflow layer builds graphs with it; the root of every dataflow is one.
+// Protocol  Each run of a scope: propagate what peers and the parent said; run the active children
+//           in ascending order, each at most once; propagate what child scopes reported; publish
+//           what the children did as one whole batch, unless demand mode holds it; apply that batch
+//           to the own tracker in the same way as a received one, and propagate again.
 // Invariants
-//   (1) A batch is whole: it is published entirely or held entirely, and it is applied here exactly when it
-//       is published (the reader of the logs skips its own).
-//   (2) All that a scope tells its parent (records consumed at its inputs, records produced at its outputs,
-//       capabilities projected to its outputs) leaves from `propagate` in one step, never in halves.
-//   (3) The children's counts start at `peers` per output at the minimum, on every worker, and are never
-//       published; whatever an operator does later, also while the graph is built, is an ordinary change.
-//   (4) A child scope is not local: every worker reports the same aggregate for it, so its changes go to the
-//       tracker directly and never into the ledger.
-//   (5) A child is destroyed only when it said it is complete, its input frontiers are empty, and no worker
-//       holds a capability of it.
+//   (1) A batch is whole: it is published entirely or held entirely, and it is applied here exactly
+//       when it is published (the reader of the logs skips its own).
+//   (2) All that a scope tells its parent (records consumed at its inputs, records produced at its
+//       outputs, capabilities projected to its outputs) leaves from `propagate` in one step, never
+//       in halves.
+//   (3) The children's counts start at `peers` per output at the minimum, on every worker, and are
+//       never published; whatever an operator does later, also while the graph is built, is an
+//       ordinary change.
+//   (4) A child scope is not local: every worker reports the same aggregate for it, so its changes
+//       go to the tracker directly and never into the ledger.
+//   (5) A child is destroyed only when it said it is complete, its input frontiers are empty, and
+//       no worker holds a capability of it.
 // Threads   The worker's own, throughout.
-// Source    Naiad (SOSP 2013) and Timely Dataflow's `Subgraph`; ours differs in the ledger, in activation by
-//           bits, and in frontiers that are read in place.
+// Source    Naiad (SOSP 2013) and Timely Dataflow's `Subgraph`; ours differs in the ledger, in
+//           activation by bits, and in frontiers that are read in place.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +50,8 @@ struct NodeName {
   /// `operator "count" (flow.cpp:12)`.
   [[nodiscard]] std::string described() const {
     std::string file = where.file_name();
-    if (const auto slash = file.find_last_of('/'); slash != std::string::npos) file.erase(0, slash + 1);
+    if (const auto slash = file.find_last_of('/'); slash != std::string::npos)
+      file.erase(0, slash + 1);
     return "operator \"" + name + "\" (" + file + ":" + std::to_string(where.line()) + ")";
   }
 };
@@ -89,7 +92,7 @@ class Subgraph final : public ScopeInbox {
     while (!children_.empty()) children_.pop_back();
   }
 
-  // -- Building ----------------------------------------------------------------------------------------
+  // -- Building -----------------------------------------------------------------------------------
 
   /// Reserves the next child's place; it must be installed before `seal`.
   NodeIndex add_node(NodeName name) {
@@ -97,8 +100,10 @@ class Subgraph final : public ScopeInbox {
     children_.back().name = std::move(name);
     return static_cast<NodeIndex>(children_.size() - 1);
   }
-  /// Adds an input (target) or output (source) to a node. On node 0 a source is an input of the scope.
-  PortIndex add_port(NodeIndex node, PortKind kind, FrontierInterest interest = FrontierInterest::always) {
+  /// Adds an input (target) or output (source) to a node. On node 0 a source is an input of the
+  /// scope.
+  PortIndex add_port(NodeIndex node, PortKind kind,
+                     FrontierInterest interest = FrontierInterest::always) {
     auto& child = children_[node];
     const auto number = kind == PortKind::target ? child.targets++ : child.sources++;
     const PortIndex port = graph_.add_port(node, number, kind);
@@ -118,16 +123,20 @@ class Subgraph final : public ScopeInbox {
     children_[node].local = local;
     ++live_children_;
   }
-  [[nodiscard]] bool installed(NodeIndex node) const noexcept { return children_[node].op != nullptr; }
+  [[nodiscard]] bool installed(NodeIndex node) const noexcept {
+    return children_[node].op != nullptr;
+  }
 
   /// Ends building: checks the shape and makes the tracker.
   ///
-  /// Errors: `UsageError` naming the operators, if a reserved place is empty (a feedback that was never
+  /// Errors: `UsageError` naming the operators, if a reserved place is empty (a feedback that was
+  /// never
   ///         connected) or a cycle need not advance time.
   void seal(Boundary<T>* boundary) {
     for (std::size_t node = 1; node < children_.size(); ++node) {
       if (!children_[node].op) {
-        throw UsageError(children_[node].name.described(), "every loop to be closed in the scope that opened it",
+        throw UsageError(children_[node].name.described(),
+                         "every loop to be closed in the scope that opened it",
                          "a feedback without a connection", "call connect_loop with its handle");
       }
     }
@@ -160,7 +169,7 @@ class Subgraph final : public ScopeInbox {
     plane_.attach(id_, *this);
   }
 
-  // -- Running -----------------------------------------------------------------------------------------
+  // -- Running ------------------------------------------------------------------------------------
 
   /// Returns: true while something of this scope, on any worker, is outstanding.
   bool schedule() {
@@ -172,7 +181,7 @@ class Subgraph final : public ScopeInbox {
       active_.clear(child);
       run_child(child);
     }
-    propagate();  // what child scopes reported: whether a held batch blocks is asked of the latest state
+    propagate();  // what child scopes reported: a held batch may block since then
     if (publish()) propagate();
     ledger_->leave_run();
     active_.leave_run();
@@ -191,7 +200,8 @@ class Subgraph final : public ScopeInbox {
     self_.activate();
   }
 
-  /// A change that every worker learns in the same way, from an aggregate or from a published batch.
+  /// A change that every worker learns in the same way, from an aggregate or from a published
+  /// batch.
   void apply(PortIndex port, const T& time, std::int64_t delta) {
     const PortInfo& info = tracker_.info(port);
     if (info.node != 0) {
@@ -201,7 +211,8 @@ class Subgraph final : public ScopeInbox {
     }
   }
 
-  /// The times that may still arrive at a target of this scope's children. Constant while operators run.
+  /// The times that may still arrive at a target of this scope's children. Constant while operators
+  /// run.
   [[nodiscard]] const MutableAntichain<T>& frontier(PortIndex target) const noexcept {
     return tracker_.implications(target);
   }
@@ -212,7 +223,9 @@ class Subgraph final : public ScopeInbox {
   [[nodiscard]] ScopeId id() const noexcept { return id_; }
   [[nodiscard]] bool sealed() const noexcept { return sealed_; }
   [[nodiscard]] ProgressPlane& plane() noexcept { return plane_; }
-  [[nodiscard]] const NodeName& name_of(NodeIndex node) const noexcept { return children_[node].name; }
+  [[nodiscard]] const NodeName& name_of(NodeIndex node) const noexcept {
+    return children_[node].name;
+  }
   [[nodiscard]] std::size_t nodes() const noexcept { return children_.size(); }
   [[nodiscard]] std::uint32_t outputs() const noexcept { return children_[0].targets; }
   [[nodiscard]] PortIndex input_port(std::uint32_t input) const noexcept {
@@ -257,7 +270,9 @@ class Subgraph final : public ScopeInbox {
   void propagate() {
     tracker_.propagate(
         [&](PortIndex port, const T& time, int delta) { on_target(port, time, delta); },
-        [&](std::uint32_t output, const T& time, int delta) { boundary_->capability(output, time, delta); });
+        [&](std::uint32_t output, const T& time, int delta) {
+          boundary_->capability(output, time, delta);
+        });
     tracker_.drain_quiet([&](NodeIndex node) {
       if (node != 0 && children_[node].op) active_.activate(node);
     });
@@ -282,11 +297,13 @@ class Subgraph final : public ScopeInbox {
     }
     if (!child.local) child.op->accept_frontier(info.number, time, delta);
     switch (interests_[port]) {
-      case FrontierInterest::never: return;
+      case FrontierInterest::never:
+        return;
       case FrontierInterest::if_capability:
         if (tracker_.node(info.node).capabilities <= 0) return;
         break;
-      case FrontierInterest::always: break;
+      case FrontierInterest::always:
+        break;
     }
     active_.activate(info.node);
   }
@@ -312,7 +329,8 @@ class Subgraph final : public ScopeInbox {
     auto& changes = ledger_->changes();
     if (changes.is_empty()) return false;
     const bool shared = plane_.peers() > 1;
-    if (shared && plane_.mode() == core::ProgressMode::demand && !must_publish(changes)) return false;
+    if (shared && plane_.mode() == core::ProgressMode::demand && !must_publish(changes))
+      return false;
     if (shared) plane_.publish<T>(id_, changes);
     plane_.count_batch();
     for (const auto& [at, delta] : changes) apply(at.port, at.time, delta);
@@ -320,8 +338,9 @@ class Subgraph final : public ScopeInbox {
     return true;
   }
 
-  /// Demand mode holds a batch back, whole, until someone may be waiting for it: until it takes something
-  /// away that blocks a frontier, or says something about the scope's boundary, which only we can see.
+  /// Demand mode holds a batch back, whole, until someone may be waiting for it: until it takes
+  /// something away that blocks a frontier, or says something about the scope's boundary, which
+  /// only we can see.
   bool must_publish(typename Ledger<T>::Changes& changes) {
     for (const auto& [at, delta] : changes) {
       if (tracker_.info(at.port).node == 0) return true;

@@ -55,8 +55,7 @@ concept Timestamp = std::copyable<T> && PartiallyOrdered<T> && std::copyable<Sum
                       } -> std::same_as<std::optional<SummaryOf<T>>>;
                     };
 
-// --- integers
-// -------------------------------------------------------------------------------------
+// --- integers ------------------------------------------------------------------------------------
 
 namespace internal {
 
@@ -91,8 +90,7 @@ struct PathSummary<T> {
   }
 };
 
-// --- durations
-// ------------------------------------------------------------------------------------
+// --- durations -----------------------------------------------------------------------------------
 
 /// Durations count from zero, although their type could go below; a dataflow's time does not.
 template <internal::TimeInteger Rep, class Period>
@@ -116,8 +114,7 @@ struct PathSummary<std::chrono::duration<Rep, Period>> {
   }
 };
 
-// --- no time
-// --------------------------------------------------------------------------------------
+// --- no time -------------------------------------------------------------------------------------
 
 template <>
 struct TimestampTraits<Unit> {
@@ -136,8 +133,7 @@ struct PathSummary<Unit> {
   }
 };
 
-// --- pairs and products: member by member
-// -----------------------------------------------------------
+// --- pairs and products: member by member --------------------------------------------------------
 
 template <class A, class B>
 struct TimestampTraits<std::pair<A, B>> {
@@ -198,8 +194,7 @@ struct PathSummary<Product<Outer, Inner>> {
   }
 };
 
-// --- nesting
-// ----------------------------------------------------------------------------------------
+// --- nesting -------------------------------------------------------------------------------------
 
 /// How times of a scope (`Inner`) relate to those of the scope around it (`Outer`): `to_inner`,
 /// `to_outer` and `summarize`, which turns a summary of a path inside into one that outside may

@@ -1,7 +1,8 @@
-// What      The frontier changes that a tracker still has to settle, least (time, port) first; equal ones are
-//           put together.
-// Shape     A few entries in a sorted array, its least at the end; what exceeds it in a heap. A round of
-//           progress has two or three entries at once, and each new one belongs at or near the end.
+// What      The frontier changes that a tracker still has to settle, least (time, port) first;
+//           equal ones are put together.
+// Shape     A few entries in a sorted array, its least at the end; what exceeds it in a heap. A
+//           round of progress has two or three entries at once, and each new one belongs at or near
+//           the end.
 // Cost      Few entries: a compare and a move each way. Many: the logarithm, as any heap.
 // Source    Ours.
 #pragma once
@@ -50,7 +51,8 @@ class Worklist {
   /// Takes the least. Requires: not empty.
   Item take() {
     Item item = take_one();
-    while (!empty() && peek().port == item.port && peek().time == item.time) item.delta += take_one().delta;
+    while (!empty() && peek().port == item.port && peek().time == item.time)
+      item.delta += take_one().delta;
     return item;
   }
 
@@ -66,10 +68,13 @@ class Worklist {
   static bool later(const Item& a, const Item& b) { return before(b, a.time, a.port); }
 
   [[nodiscard]] bool near_is_least() const {
-    if (heap_.empty()) [[likely]] return true;
+    if (heap_.empty()) [[likely]]
+      return true;
     return near_size_ != 0 && !later(near_[near_size_ - 1], heap_.front());
   }
-  [[nodiscard]] const Item& peek() const { return near_is_least() ? near_[near_size_ - 1] : heap_.front(); }
+  [[nodiscard]] const Item& peek() const {
+    return near_is_least() ? near_[near_size_ - 1] : heap_.front();
+  }
   Item take_one() {
     if (near_is_least()) {
       LEAT_DCHECK(near_size_ > 0, "nothing to settle");

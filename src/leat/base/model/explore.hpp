@@ -1,12 +1,13 @@
 // What      The model checker: runs a small concurrent test in every interleaving, within a bound
-// on
-//           preemptions, and with every value that the C++ memory model lets a load return.
+//           on preemptions, and with every value that the C++ memory model lets a load return.
 // Shape     model::Result r = model::explore({.preemptions = 2}, [](model::Run& run) {
 //             auto ring = std::make_shared<SpscRing<int, 2>>();
 //             run.thread([=] { ring->try_push(1); });
-//             run.thread([=] { if (auto got = ring->try_pop()) model::require(*got == 1, "torn");
-//             }); run.join(); model::require(ring->size_approx() <= 1, "one record at most is
-//             left");
+//             run.thread([=] {
+//               if (auto got = ring->try_pop()) model::require(*got == 1, "torn");
+//             });
+//             run.join();
+//             model::require(ring->size_approx() <= 1, "one record at most is left");
 //           });
 //           EXPECT_TRUE(r.ok) << r.failure;
 //           A broken twin runs the same body with one edge weakened, or one mutant on:
@@ -21,8 +22,7 @@
 //           left, not unwound: what its stacks owned leaks.
 // Cost      About a microsecond an operation.
 // Source    The search is that of CHESS (Musuvathi and Qadeer 2007: bounded preemptions); the
-// memory
-//           model is described in memory.hpp; docs/protocols/model_checker.md explains both.
+//           memory model is described in memory.hpp; docs/protocols/model_checker.md explains both.
 #pragma once
 
 #include <cstdint>

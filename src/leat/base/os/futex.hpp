@@ -1,11 +1,9 @@
 // What      Sleep until a 32-bit word changes, and wake those who sleep on it: Linux futexes,
-// private
-//           to the process. Parkers stand on it; nobody else should need it.
+//           private to the process. Parkers stand on it; nobody else should need it.
 // Protocol  The sleeper announces itself, checks its condition, and calls `futex_wait` with the
-// value
-//           of the word it saw. The waker changes the word, then calls `futex_wake`. The kernel
-//           compares and falls asleep in one step, so a change made before is seen and one made
-//           after finds the sleeper.
+//           value of the word it saw. The waker changes the word, then calls `futex_wake`. The
+//           kernel compares and falls asleep in one step, so a change made before is seen and one
+//           made after finds the sleeper.
 // Ordering  None is promised: a sleeper that wakes loads the word again, with its edge.
 // Cost      One system call each.
 #pragma once

@@ -1,5 +1,5 @@
-// What      Results per time, sent when the time is complete: accumulate, count (per worker), aggregate (per
-//           key, on the worker that the key's hash names).
+// What      Results per time, sent when the time is complete: accumulate, count (per worker),
+//           aggregate (per key, on the worker that the key's hash names).
 // Source    Timely Dataflow's `accumulate`, `count` and `aggregate`.
 #pragma once
 
@@ -20,11 +20,12 @@ namespace leat::dataflow {
 
 namespace internal {
 
-/// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became when the time
-/// is complete: `add(state, batch)`, `finish(state, session)`.
-template <class State, class R, progress::Timestamp T, Container C, class Pact, class Fresh, class Add, class Finish>
-StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& name, const Pact& pact, Fresh fresh,
-                        Add add, Finish finish) {
+/// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became
+/// when the time is complete: `add(state, batch)`, `finish(state, session)`.
+template <class State, class R, progress::Timestamp T, Container C, class Pact, class Fresh,
+          class Add, class Finish>
+StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& name,
+                        const Pact& pact, Fresh fresh, Add add, Finish finish) {
   OperatorBuilder<T> builder(stream.scope_state(), name);
   auto input = builder.new_input(stream, pact);
   auto [output, results] = builder.template new_output<std::vector<R>>();
@@ -88,7 +89,10 @@ template <class State, class Fold, class Emit, class Hash>
 class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
  public:
   AggregateOp(Fold fold, Emit emit, Hash key_hash, std::source_location where)
-      : Named<AggregateOp>("aggregate", where), fold_(std::move(fold)), emit_(std::move(emit)), hash_(std::move(key_hash)) {}
+      : Named<AggregateOp>("aggregate", where),
+        fold_(std::move(fold)),
+        emit_(std::move(emit)),
+        hash_(std::move(key_hash)) {}
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
@@ -100,7 +104,8 @@ class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
     };
     using States = std::unordered_map<Key, State, KeyHash>;
     return per_time<States, R>(
-        stream, this->name_, exchange_by([hash = hash_](const RecordOf<C>& record) { return hash(record.first); }),
+        stream, this->name_,
+        exchange_by([hash = hash_](const RecordOf<C>& record) { return hash(record.first); }),
         [hash = hash_] { return States(8, KeyHash{hash}); },
         [fold = std::move(fold_)](States& states, C& records) mutable {
           for (auto& [key, value] : records) {
@@ -121,27 +126,32 @@ class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
 
 struct AccumulateFn {
   template <class State, class F>
-  auto operator()(State start, F f, std::source_location where = std::source_location::current()) const {
+  auto operator()(State start, F f,
+                  std::source_location where = std::source_location::current()) const {
     return AccumulateOp<State, F>(std::move(start), std::move(f), where);
   }
 };
 struct CountFn {
-  CountOp operator()(std::source_location where = std::source_location::current()) const { return CountOp(where); }
+  CountOp operator()(std::source_location where = std::source_location::current()) const {
+    return CountOp(where);
+  }
 };
 
 }  // namespace internal
 
-/// `accumulate(start, f)`: per time and worker, `start` changed by `f(state&, batch&)` for each batch.
+/// `accumulate(start, f)`: per time and worker, `start` changed by `f(state&, batch&)` for each
+/// batch.
 inline constexpr internal::AccumulateFn accumulate{};
 /// Per time and worker, the number of records.
 inline constexpr internal::CountFn count{};
 
-/// Of a stream of (key, value) pairs: per time and key one `emit(key, state)`, after `fold(key, value, state&)`
-/// of each of the key's values. `State{}` is the start.
+/// Of a stream of (key, value) pairs: per time and key one `emit(key, state)`, after `fold(key,
+/// value, state&)` of each of the key's values. `State{}` is the start.
 template <class State, class Fold, class Emit, class Hash = internal::HashFn>
 [[nodiscard]] auto aggregate(Fold fold, Emit emit, Hash key_hash = {},
                              std::source_location where = std::source_location::current()) {
-  return internal::AggregateOp<State, Fold, Emit, Hash>(std::move(fold), std::move(emit), std::move(key_hash), where);
+  return internal::AggregateOp<State, Fold, Emit, Hash>(std::move(fold), std::move(emit),
+                                                        std::move(key_hash), where);
 }
 
 }  // namespace leat::dataflow

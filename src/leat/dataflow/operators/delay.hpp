@@ -1,5 +1,5 @@
-// What      Moving records to later times: `delay(f)` with `f(record, time)`. What is moved waits until the
-//           new time is complete.
+// What      Moving records to later times: `delay(f)` with `f(record, time)`. What is moved waits
+//           until the new time is complete.
 // Source    Timely Dataflow's `delay`.
 #pragma once
 
@@ -29,13 +29,16 @@ class DelayOp : public Named<DelayOp<F>> {
     auto [output, delayed] = builder.template new_output<C>();
     builder.build([&](auto) {
       return [input = std::move(input), output = std::move(output), waiting = std::map<T, C>(),
-              notificator = Notificator<T>(), who = builder.name().described(), f = std::move(f_)]() mutable {
+              notificator = Notificator<T>(), who = builder.name().described(),
+              f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           for (auto& record : message.records()) {
             T later = f(std::as_const(record), message.time());
             if (!progress::less_equal(message.time(), later)) {
-              throw UsageError(who, "a record at time " + show(message.time()) + " to be moved to " + show(later),
-                               "a time that is not at or after its own", "return a later time");
+              throw UsageError(
+                  who,
+                  "a record at time " + show(message.time()) + " to be moved to " + show(later),
+                  "a time that is not at or after its own", "return a later time");
             }
             const auto [at, is_new] = waiting.try_emplace(later);
             if (is_new) notificator.notify_at(message.delayed(later));

@@ -1,7 +1,8 @@
 // What      Loops: a stream that is there before what feeds it, and moves each record on in time.
-// Protocol  `auto [handle, stream] = feedback<Record>(scope, summary)`; build on `stream`; close the loop with
-//           `... | connect_loop(std::move(handle))`. A handle that is never connected is a UsageError when the
-//           scope is sealed, and so is a summary that does not advance time.
+// Protocol  `auto [handle, stream] = feedback<Record>(scope, summary)`; build on `stream`; close
+//           the loop with `... | connect_loop(std::move(handle))`. A handle that is never connected
+//           is a UsageError when the scope is sealed, and so is a summary that does not advance
+//           time.
 // Limits    A record whose time cannot be advanced any more (overflow) leaves the loop and is gone.
 #pragma once
 
@@ -20,7 +21,8 @@ namespace leat::dataflow {
 template <progress::Timestamp T, Container C>
 class FeedbackHandle {
  public:
-  FeedbackHandle(OperatorBuilder<T> builder, OutputPort<T, C> output, progress::SummaryOf<T> summary)
+  FeedbackHandle(OperatorBuilder<T> builder, OutputPort<T, C> output,
+                 progress::SummaryOf<T> summary)
       : builder_(std::move(builder)), output_(std::move(output)), summary_(std::move(summary)) {}
   FeedbackHandle(FeedbackHandle&&) = default;
   FeedbackHandle& operator=(FeedbackHandle&&) = default;
@@ -62,19 +64,24 @@ struct Loop {
 
 /// A loop of `Record`s whose times advance by `summary` each round.
 template <class Record, progress::Timestamp T>
-[[nodiscard]] Loop<T, std::vector<Record>> feedback(Scope<T>& scope, progress::SummaryOf<T> summary,
-                                                    std::source_location where = std::source_location::current()) {
+[[nodiscard]] Loop<T, std::vector<Record>> feedback(
+    Scope<T>& scope, progress::SummaryOf<T> summary,
+    std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), "feedback", where);
-  auto [output, stream] = builder.template new_output<std::vector<Record>>(std::vector<LinkTo<T>>{});
-  return {FeedbackHandle<T, std::vector<Record>>(std::move(builder), std::move(output), std::move(summary)),
+  auto [output, stream] =
+      builder.template new_output<std::vector<Record>>(std::vector<LinkTo<T>>{});
+  return {FeedbackHandle<T, std::vector<Record>>(std::move(builder), std::move(output),
+                                                 std::move(summary)),
           std::move(stream)};
 }
 
 /// A loop of an iterative scope: the round advances by `by`, the outer time stays.
 template <class Record, progress::Timestamp Outer, progress::Timestamp Round>
-[[nodiscard]] auto loop_variable(Scope<progress::Product<Outer, Round>>& scope, progress::SummaryOf<Round> by,
+[[nodiscard]] auto loop_variable(Scope<progress::Product<Outer, Round>>& scope,
+                                 progress::SummaryOf<Round> by,
                                  std::source_location where = std::source_location::current()) {
-  return feedback<Record>(scope, progress::SummaryOf<progress::Product<Outer, Round>>{{}, std::move(by)}, where);
+  return feedback<Record>(
+      scope, progress::SummaryOf<progress::Product<Outer, Round>>{{}, std::move(by)}, where);
 }
 
 namespace internal {

@@ -1,5 +1,6 @@
-// What      Looking at a stream as it passes: inspect (records), inspect_time (time and record), inspect_batch
-//           (time and batch), inspect_core (batches and changes of the frontier). The stream is unchanged.
+// What      Looking at a stream as it passes: inspect (records), inspect_time (time and record),
+//           inspect_batch (time and batch), inspect_core (batches and changes of the frontier). The
+//           stream is unchanged.
 #pragma once
 
 #include <algorithm>
@@ -19,23 +20,26 @@ enum class Look { record, time, batch };
 template <Look kLook, class F>
 class InspectOp : public Named<InspectOp<kLook, F>> {
  public:
-  InspectOp(F f, std::source_location where) : Named<InspectOp>("inspect", where), f_(std::move(f)) {}
+  InspectOp(F f, std::source_location where)
+      : Named<InspectOp>("inspect", where), f_(std::move(f)) {}
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    return on_records<RecordOf<C>>(stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
-      input.for_each([&](auto& message) {
-        const C& records = message.records();
-        if constexpr (kLook == Look::batch) {
-          f(message.time(), records);
-        } else if constexpr (kLook == Look::time) {
-          for (const auto& record : records) f(message.time(), record);
-        } else {
-          for (const auto& record : records) f(record);
-        }
-        output.session(message).give_batch(message.records());
-      });
-    });
+    return on_records<RecordOf<C>>(stream, this->name_,
+                                   [f = std::move(f_)](auto& input, auto& output) mutable {
+                                     input.for_each([&](auto& message) {
+                                       const C& records = message.records();
+                                       if constexpr (kLook == Look::batch) {
+                                         f(message.time(), records);
+                                       } else if constexpr (kLook == Look::time) {
+                                         for (const auto& record : records)
+                                           f(message.time(), record);
+                                       } else {
+                                         for (const auto& record : records) f(record);
+                                       }
+                                       output.session(message).give_batch(message.records());
+                                     });
+                                   });
   }
 
  private:
@@ -46,7 +50,9 @@ template <class OnBatch, class OnFrontier>
 class InspectCoreOp : public Named<InspectCoreOp<OnBatch, OnFrontier>> {
  public:
   InspectCoreOp(OnBatch on_batch, OnFrontier on_frontier, std::source_location where)
-      : Named<InspectCoreOp>("inspect", where), on_batch_(std::move(on_batch)), on_frontier_(std::move(on_frontier)) {}
+      : Named<InspectCoreOp>("inspect", where),
+        on_batch_(std::move(on_batch)),
+        on_frontier_(std::move(on_frontier)) {}
 
   template <progress::Timestamp T, Container C>
   Stream<T, C> apply(Stream<T, C> stream) && {
@@ -79,7 +85,8 @@ class InspectCoreOp : public Named<InspectCoreOp<OnBatch, OnFrontier>> {
 template <Look kLook>
 struct InspectFn {
   template <class F>
-  InspectOp<kLook, F> operator()(F f, std::source_location where = std::source_location::current()) const {
+  InspectOp<kLook, F> operator()(
+      F f, std::source_location where = std::source_location::current()) const {
     return InspectOp<kLook, F>(std::move(f), where);
   }
 };
@@ -99,7 +106,8 @@ inline constexpr internal::InspectFn<internal::Look::record> inspect{};
 inline constexpr internal::InspectFn<internal::Look::time> inspect_time{};
 /// Calls `f(time, batch)` on each batch.
 inline constexpr internal::InspectFn<internal::Look::batch> inspect_batch{};
-/// Calls `on_batch(time, batch)` on each batch and `on_frontier(AntichainRef)` when the frontier has changed.
+/// Calls `on_batch(time, batch)` on each batch and `on_frontier(AntichainRef)` when the frontier
+/// has changed.
 inline constexpr internal::InspectCoreFn inspect_core{};
 
 }  // namespace leat::dataflow

@@ -1,6 +1,7 @@
 // What      Record by record: map, map_in_place, flat_map, filter.
-// Invariants  (1) The order of records within a batch is kept. (2) flat_map stops after a bounded number of
-//             records per activation and goes on where it was; nothing is produced without bound.
+// Invariants  (1) The order of records within a batch is kept. (2) flat_map stops after a bounded
+//             number of records per activation and goes on where it was; nothing is produced
+//             without bound.
 #pragma once
 
 #include <concepts>
@@ -28,9 +29,8 @@ StreamOf<T, R> on_records(const Stream<T, C>& stream, const progress::NodeName& 
   auto [output, produced] = builder.template new_output<std::vector<R>>();
   builder.set_interest(0, progress::FrontierInterest::never);
   builder.build([&](auto) {
-    return [input = std::move(input), output = std::move(output), logic = std::move(logic)]() mutable {
-      logic(input, output);
-    };
+    return [input = std::move(input), output = std::move(output),
+            logic = std::move(logic)]() mutable { logic(input, output); };
   });
   return std::move(produced);
 }
@@ -42,14 +42,17 @@ class MapOp : public Named<MapOp<F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    static_assert(std::is_invocable_v<F&, RecordOf<C>>, "map: the function cannot be called with a record");
+    static_assert(std::is_invocable_v<F&, RecordOf<C>>,
+                  "map: the function cannot be called with a record");
     using R = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
-    return on_records<R>(stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
-      input.for_each([&](auto& message) {
-        auto session = output.session(message);
-        for (auto& record : message.records()) session.give(f(std::move(record)));
-      });
-    });
+    return on_records<R>(stream, this->name_,
+                         [f = std::move(f_)](auto& input, auto& output) mutable {
+                           input.for_each([&](auto& message) {
+                             auto session = output.session(message);
+                             for (auto& record : message.records())
+                               session.give(f(std::move(record)));
+                           });
+                         });
   }
 
  private:
@@ -59,17 +62,20 @@ class MapOp : public Named<MapOp<F>> {
 template <class F>
 class MapInPlaceOp : public Named<MapInPlaceOp<F>> {
  public:
-  MapInPlaceOp(F f, std::source_location where) : Named<MapInPlaceOp>("map_in_place", where), f_(std::move(f)) {}
+  MapInPlaceOp(F f, std::source_location where)
+      : Named<MapInPlaceOp>("map_in_place", where), f_(std::move(f)) {}
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    static_assert(std::is_invocable_v<F&, RecordOf<C>&>, "map_in_place: the function takes a record by reference");
-    return on_records<RecordOf<C>>(stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
-      input.for_each([&](auto& message) {
-        for (auto& record : message.records()) f(record);
-        output.session(message).give_batch(message.records());
-      });
-    });
+    static_assert(std::is_invocable_v<F&, RecordOf<C>&>,
+                  "map_in_place: the function takes a record by reference");
+    return on_records<RecordOf<C>>(stream, this->name_,
+                                   [f = std::move(f_)](auto& input, auto& output) mutable {
+                                     input.for_each([&](auto& message) {
+                                       for (auto& record : message.records()) f(record);
+                                       output.session(message).give_batch(message.records());
+                                     });
+                                   });
   }
 
  private:
@@ -85,12 +91,13 @@ class FilterOp : public Named<FilterOp<F>> {
   auto apply(Stream<T, C> stream) && {
     static_assert(std::is_invocable_r_v<bool, F&, const RecordOf<C>&>,
                   "filter: the function takes a const record and returns whether it stays");
-    return on_records<RecordOf<C>>(stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
-      input.for_each([&](auto& message) {
-        std::erase_if(message.records(), [&](const RecordOf<C>& record) { return !f(record); });
-        output.session(message).give_batch(message.records());
-      });
-    });
+    return on_records<RecordOf<C>>(
+        stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
+          input.for_each([&](auto& message) {
+            std::erase_if(message.records(), [&](const RecordOf<C>& record) { return !f(record); });
+            output.session(message).give_batch(message.records());
+          });
+        });
   }
 
  private:
@@ -108,7 +115,8 @@ class Emit {
   Session& session_;
 };
 
-/// Runs over messages and the ranges their records turn into, a bounded number of records at a time.
+/// Runs over messages and the ranges their records turn into, a bounded number of records at a
+/// time.
 template <progress::Timestamp T, Container C, class F>
 class FlatMapLogic {
   using Range = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
@@ -182,18 +190,22 @@ class FlatMapLogic {
 template <class F>
 class FlatMapOp : public Named<FlatMapOp<F>> {
  public:
-  FlatMapOp(F f, std::source_location where) : Named<FlatMapOp>("flat_map", where), f_(std::move(f)) {}
+  FlatMapOp(F f, std::source_location where)
+      : Named<FlatMapOp>("flat_map", where), f_(std::move(f)) {}
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    static_assert(std::is_invocable_v<F&, RecordOf<C>>,
-                  "flat_map: the function takes a record and returns a range; or name the record it emits, "
-                  "flat_map<R>(f), and take (record, auto& out)");
+    static_assert(
+        std::is_invocable_v<F&, RecordOf<C>>,
+        "flat_map: the function takes a record and returns a range; or name the record it emits, "
+        "flat_map<R>(f), and take (record, auto& out)");
     using Range = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
-    static_assert(std::ranges::input_range<Range>, "flat_map: what the function returns is not a range");
+    static_assert(std::ranges::input_range<Range>,
+                  "flat_map: what the function returns is not a range");
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [output, produced] = builder.template new_output<std::vector<std::ranges::range_value_t<Range>>>();
+    auto [output, produced] =
+        builder.template new_output<std::vector<std::ranges::range_value_t<Range>>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
       return [input = std::move(input), output = std::move(output),
@@ -211,17 +223,19 @@ class FlatMapOp : public Named<FlatMapOp<F>> {
 template <class R, class F>
 class FlatMapPushOp : public Named<FlatMapPushOp<R, F>> {
  public:
-  FlatMapPushOp(F f, std::source_location where) : Named<FlatMapPushOp>("flat_map", where), f_(std::move(f)) {}
+  FlatMapPushOp(F f, std::source_location where)
+      : Named<FlatMapPushOp>("flat_map", where), f_(std::move(f)) {}
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    return on_records<R>(stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
-      input.for_each([&](auto& message) {
-        auto session = output.session(message);
-        Emit<R, std::remove_reference_t<decltype(session)>> emit(session);
-        for (auto& record : message.records()) f(std::move(record), emit);
-      });
-    });
+    return on_records<R>(stream, this->name_,
+                         [f = std::move(f_)](auto& input, auto& output) mutable {
+                           input.for_each([&](auto& message) {
+                             auto session = output.session(message);
+                             Emit<R, std::remove_reference_t<decltype(session)>> emit(session);
+                             for (auto& record : message.records()) f(std::move(record), emit);
+                           });
+                         });
   }
 
  private:

@@ -1,4 +1,5 @@
-// What      Several streams into one, without touching a record: concat (two), concatenate (any number).
+// What      Several streams into one, without touching a record: concat (two), concatenate (any
+//           number).
 #pragma once
 
 #include <source_location>
@@ -13,8 +14,9 @@ namespace leat::dataflow {
 
 /// All records of all `streams`, which are of one scope.
 template <progress::Timestamp T, Container C>
-[[nodiscard]] Stream<T, C> concatenate(Scope<T>& scope, std::vector<Stream<T, C>> streams,
-                                       std::source_location where = std::source_location::current()) {
+[[nodiscard]] Stream<T, C> concatenate(
+    Scope<T>& scope, std::vector<Stream<T, C>> streams,
+    std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), "concatenate", where);
   std::vector<InputPort<T, C>> inputs;
   inputs.reserve(streams.size());
@@ -26,7 +28,8 @@ template <progress::Timestamp T, Container C>
   builder.build([&](auto) {
     return [inputs = std::move(inputs), output = std::move(output)]() mutable {
       for (auto& input : inputs) {
-        input.for_each([&](auto& message) { output.session(message).give_batch(message.records()); });
+        input.for_each(
+            [&](auto& message) { output.session(message).give_batch(message.records()); });
       }
     };
   });
@@ -38,7 +41,8 @@ namespace internal {
 template <progress::Timestamp T, Container C>
 class ConcatOp {
  public:
-  ConcatOp(Stream<T, C> other, std::source_location where) : other_(std::move(other)), where_(where) {}
+  ConcatOp(Stream<T, C> other, std::source_location where)
+      : other_(std::move(other)), where_(where) {}
 
   Stream<T, C> apply(Stream<T, C> stream) && {
     Scope<T> scope(stream.scope_state());
@@ -55,7 +59,8 @@ class ConcatOp {
 
 struct ConcatFn {
   template <progress::Timestamp T, Container C>
-  ConcatOp<T, C> operator()(Stream<T, C> other, std::source_location where = std::source_location::current()) const {
+  ConcatOp<T, C> operator()(Stream<T, C> other,
+                            std::source_location where = std::source_location::current()) const {
     return ConcatOp<T, C>(std::move(other), where);
   }
 };

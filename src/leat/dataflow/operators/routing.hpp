@@ -17,7 +17,8 @@ namespace internal {
 template <class Route>
 class ExchangeOp : public Named<ExchangeOp<Route>> {
  public:
-  ExchangeOp(Route route, std::source_location where) : Named<ExchangeOp>("exchange", where), route_(std::move(route)) {}
+  ExchangeOp(Route route, std::source_location where)
+      : Named<ExchangeOp>("exchange", where), route_(std::move(route)) {}
 
   template <progress::Timestamp T, Container C>
   Stream<T, C> apply(Stream<T, C> stream) && {
@@ -27,7 +28,8 @@ class ExchangeOp : public Named<ExchangeOp<Route>> {
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
       return [input = std::move(input), output = std::move(output)]() mutable {
-        input.for_each([&](auto& message) { output.session(message).give_batch(message.records()); });
+        input.for_each(
+            [&](auto& message) { output.session(message).give_batch(message.records()); });
       };
     });
     return std::move(routed);
@@ -48,12 +50,15 @@ class BroadcastOp : public Named<BroadcastOp> {
     using Addressed = std::pair<std::uint64_t, R>;
     const std::uint64_t peers = stream.scope_state()->context->seat.peers();
     return std::move(stream) | flat_map<Addressed>([peers](R record, auto& out) {
-             for (std::uint64_t worker = 0; worker + 1 < peers; ++worker) out({worker, record});
-             out({peers - 1, std::move(record)});
-           }).named(this->name_.name + ": address") |
+                                 for (std::uint64_t worker = 0; worker + 1 < peers; ++worker)
+                                   out({worker, record});
+                                 out({peers - 1, std::move(record)});
+                               }).named(this->name_.name + ": address") |
            ExchangeOp([](const Addressed& record) { return record.first; }, this->name_.where)
                .named(this->name_.name) |
-           map([](Addressed record) { return std::move(record.second); }).named(this->name_.name + ": strip");
+           map([](Addressed record) {
+             return std::move(record.second);
+           }).named(this->name_.name + ": strip");
   }
 };
 

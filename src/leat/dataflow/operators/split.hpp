@@ -1,7 +1,8 @@
-// What      One stream into several: branch (by record), branch_when (by time), ok_err (by what a function
-//           makes of a record), partition (into any number).
+// What      One stream into several: branch (by record), branch_when (by time), ok_err (by what a
+//           function makes of a record), partition (into any number).
 // Shape     Two-way splits return a struct with named members; `partition` returns a vector.
-// Source    Timely Dataflow; there `branch` sends what is true to its second output, here the names say it.
+// Source    Timely Dataflow; there `branch` sends what is true to its second output, here the names
+//           say it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ class BranchOp : public Named<BranchOp<F>> {
     auto [yes, if_true] = builder.template new_output<C>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), no = std::move(no), yes = std::move(yes), f = std::move(f_)]() mutable {
+      return [input = std::move(input), no = std::move(no), yes = std::move(yes),
+              f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto to_false = no.session(message);
           auto to_true = yes.session(message);
@@ -71,7 +73,8 @@ class BranchOp : public Named<BranchOp<F>> {
 template <class F>
 class BranchWhenOp : public Named<BranchWhenOp<F>> {
  public:
-  BranchWhenOp(F f, std::source_location where) : Named<BranchWhenOp>("branch_when", where), f_(std::move(f)) {}
+  BranchWhenOp(F f, std::source_location where)
+      : Named<BranchWhenOp>("branch_when", where), f_(std::move(f)) {}
 
   template <progress::Timestamp T, Container C>
   Branches<T, C> apply(Stream<T, C> stream) && {
@@ -81,7 +84,8 @@ class BranchWhenOp : public Named<BranchWhenOp<F>> {
     auto [yes, if_true] = builder.template new_output<C>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), no = std::move(no), yes = std::move(yes), f = std::move(f_)]() mutable {
+      return [input = std::move(input), no = std::move(no), yes = std::move(yes),
+              f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto& output = f(message.time()) ? yes : no;
           output.session(message).give_batch(message.records());
@@ -103,8 +107,9 @@ class OkErrOp : public Named<OkErrOp<F>> {
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
     using Either = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
-    static_assert(requires(Either either) { std::get<1>(either); },
-                  "ok_err: the function returns std::variant<Ok, Err>");
+    static_assert(
+        requires(Either either) { std::get<1>(either); },
+        "ok_err: the function returns std::variant<Ok, Err>");
     using Ok = std::variant_alternative_t<0, Either>;
     using Err = std::variant_alternative_t<1, Either>;
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
@@ -113,8 +118,8 @@ class OkErrOp : public Named<OkErrOp<F>> {
     auto [err_port, err] = builder.template new_output<std::vector<Err>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), ok_port = std::move(ok_port), err_port = std::move(err_port),
-              f = std::move(f_)]() mutable {
+      return [input = std::move(input), ok_port = std::move(ok_port),
+              err_port = std::move(err_port), f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto to_ok = ok_port.session(message);
           auto to_err = err_port.session(message);
@@ -145,8 +150,11 @@ class PartitionOp : public Named<PartitionOp<F>> {
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
     using Routed = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
-    static_assert(requires(Routed routed) { routed.first; routed.second; },
-                  "partition: the function returns a pair of the part's number and the record");
+    static_assert(
+        requires(Routed routed) {
+          routed.first;
+          routed.second;
+        }, "partition: the function returns a pair of the part's number and the record");
     using R = std::decay_t<decltype(std::declval<Routed>().second)>;
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
@@ -159,14 +167,16 @@ class PartitionOp : public Named<PartitionOp<F>> {
     }
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), ports = std::move(ports), buffers = std::vector<std::vector<R>>(parts_),
-              who = builder.name().described(), f = std::move(f_)]() mutable {
+      return [input = std::move(input), ports = std::move(ports),
+              buffers = std::vector<std::vector<R>>(parts_), who = builder.name().described(),
+              f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           for (auto& record : message.records()) {
             auto routed = f(std::move(record));
             if (static_cast<std::uint64_t>(routed.first) >= buffers.size()) {
               throw UsageError(who, "part " + std::to_string(routed.first),
-                               std::to_string(buffers.size()) + " parts", "return a number below that");
+                               std::to_string(buffers.size()) + " parts",
+                               "return a number below that");
             }
             buffers[static_cast<std::size_t>(routed.first)].push_back(std::move(routed.second));
           }
@@ -186,7 +196,8 @@ class PartitionOp : public Named<PartitionOp<F>> {
 
 struct PartitionFn {
   template <class F>
-  auto operator()(std::uint64_t parts, F f, std::source_location where = std::source_location::current()) const {
+  auto operator()(std::uint64_t parts, F f,
+                  std::source_location where = std::source_location::current()) const {
     return PartitionOp<F>(parts, std::move(f), where);
   }
 };

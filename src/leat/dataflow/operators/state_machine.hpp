@@ -1,5 +1,5 @@
-// What      A state per key that lives across times: transitions are applied in the order of times, at once
-//           when nothing earlier can come, else when their time is complete.
+// What      A state per key that lives across times: transitions are applied in the order of times,
+//           at once when nothing earlier can come, else when their time is complete.
 // Source    Timely Dataflow's `state_machine`.
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace leat::dataflow {
 
-/// What a transition of a state machine does: the records it emits, and whether the key's state ends.
+/// What a transition of a state machine does: the records it emits, and whether the key's state
+/// ends.
 template <class R>
 struct Transition {
   bool remove = false;
@@ -30,7 +31,9 @@ template <class State, class R, class Fold, class Hash>
 class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
  public:
   StateMachineOp(Fold fold, Hash key_hash, std::source_location where)
-      : Named<StateMachineOp>("state_machine", where), fold_(std::move(fold)), hash_(std::move(key_hash)) {}
+      : Named<StateMachineOp>("state_machine", where),
+        fold_(std::move(fold)),
+        hash_(std::move(key_hash)) {}
 
   template <progress::Timestamp T, Container C>
   StreamOf<T, R> apply(Stream<T, C> stream) && {
@@ -40,13 +43,14 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
       std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(hash(key)); }
     };
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
-    auto input = builder.new_input(
-        stream, exchange_by([hash = hash_](const RecordOf<C>& record) { return hash(record.first); }));
+    auto input = builder.new_input(stream, exchange_by([hash = hash_](const RecordOf<C>& record) {
+                                     return hash(record.first);
+                                   }));
     auto [output, results] = builder.template new_output<std::vector<R>>();
     builder.build([&](auto) {
       return [input = std::move(input), output = std::move(output), waiting = std::map<T, C>(),
-              states = std::unordered_map<Key, State, KeyHash>(8, KeyHash{hash_}), notificator = Notificator<T>(),
-              fold = std::move(fold_)]() mutable {
+              states = std::unordered_map<Key, State, KeyHash>(8, KeyHash{hash_}),
+              notificator = Notificator<T>(), fold = std::move(fold_)]() mutable {
         const auto apply = [&](C& records, auto& session) {
           for (auto& [key, value] : records) {
             auto& state = states[key];
@@ -67,7 +71,8 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
         };
         complete();
         input.for_each([&](auto& message) {
-          if (!input.frontier().less_than(message.time()) && !earlier_waits(waiting, message.time())) {
+          if (!input.frontier().less_than(message.time()) &&
+              !earlier_waits(waiting, message.time())) {
             auto session = output.session(message);
             apply(message.records(), session);
             return;
@@ -102,12 +107,13 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
 
 }  // namespace internal
 
-/// Of a stream of (key, value) pairs: `fold(key, value, state&)` returns a `Transition<R>`. `State{}` is the
-/// start; keys live on the worker that `hash` names.
+/// Of a stream of (key, value) pairs: `fold(key, value, state&)` returns a `Transition<R>`.
+/// `State{}` is the start; keys live on the worker that `hash` names.
 template <class State, class R, class Fold, class Hash = internal::HashFn>
 [[nodiscard]] auto state_machine(Fold fold, Hash key_hash = {},
                                  std::source_location where = std::source_location::current()) {
-  return internal::StateMachineOp<State, R, Fold, Hash>(std::move(fold), std::move(key_hash), where);
+  return internal::StateMachineOp<State, R, Fold, Hash>(std::move(fold), std::move(key_hash),
+                                                        where);
 }
 
 }  // namespace leat::dataflow

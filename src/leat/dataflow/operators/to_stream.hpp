@@ -12,7 +12,8 @@
 
 namespace leat::dataflow {
 
-/// The records of `range`, which is moved in (or refers to something that outlives the dataflow, as a view does).
+/// The records of `range`, which is moved in (or refers to something that outlives the dataflow, as
+/// a view does).
 template <progress::Timestamp T, std::ranges::input_range Range>
 [[nodiscard]] auto to_stream(Scope<T>& scope, Range range,
                              std::source_location where = std::source_location::current()) {

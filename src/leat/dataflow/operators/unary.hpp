@@ -1,13 +1,15 @@
 // What      Operators of one input or two whose logic the author writes:
-//             unary, unary_frontier, unary_notify, binary, binary_frontier, binary_notify, sink, source, empty
-// Shape     The author gives a constructor: it receives the initial capability (drop it unless something is
-//           to be sent that no message justifies) and returns the logic, which is called with the ports:
+//             unary, unary_frontier, unary_notify, binary, binary_frontier, binary_notify, sink,
+//             source, empty
+// Shape     The author gives a constructor: it receives the initial capability (drop it unless
+//           something is to be sent that no message justifies) and returns the logic, which is
+//           called with the ports:
 //             logic(input, output)                    unary, unary_frontier, sink without output
 //             logic(input, output, notificator)       unary_notify
 //             logic(left, right, output[, notificator])  binary...
 //           It returns nothing, or `true` while the operator is incomplete.
-// Protocol  Plain operators run when records arrive or when they are activated; `_frontier` and `_notify`
-//           also when an input's frontier changes.
+// Protocol  Plain operators run when records arrive or when they are activated; `_frontier` and
+//           `_notify` also when an input's frontier changes.
 #pragma once
 
 #include <source_location>
@@ -28,7 +30,8 @@ namespace internal {
 enum class LogicKind { plain, frontier, notify };
 
 constexpr progress::FrontierInterest interest_of(LogicKind kind) {
-  return kind == LogicKind::plain ? progress::FrontierInterest::never : progress::FrontierInterest::always;
+  return kind == LogicKind::plain ? progress::FrontierInterest::never
+                                  : progress::FrontierInterest::always;
 }
 
 template <LogicKind kKind, class R, class Pact, class Make>
@@ -45,14 +48,17 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
     builder.set_interest(0, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
-        return [input = std::move(input), output = std::move(output), notificator = Notificator<T>(),
-                logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
-          notificator.look_again();
-          return logic(input, output, notificator);
-        };
+        return
+            [input = std::move(input), output = std::move(output), notificator = Notificator<T>(),
+             logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
+              notificator.look_again();
+              return logic(input, output, notificator);
+            };
       } else {
         return [input = std::move(input), output = std::move(output),
-                logic = make_(std::move(capabilities[0]), builder.info())]() mutable { return logic(input, output); };
+                logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
+          return logic(input, output);
+        };
       }
     });
     return std::move(produced);
@@ -63,7 +69,8 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
   Make make_;
 };
 
-template <LogicKind kKind, class R, progress::Timestamp T, class Right, class PactL, class PactR, class Make>
+template <LogicKind kKind, class R, progress::Timestamp T, class Right, class PactL, class PactR,
+          class Make>
 class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make>> {
  public:
   BinaryOp(Stream<T, Right> right, PactL left_pact, PactR right_pact, std::string name, Make make,
@@ -118,7 +125,8 @@ class SinkOp : public Named<SinkOp<Pact, Logic>> {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pact_);
     builder.build([&](auto) {
-      return [input = std::move(input), logic = std::move(logic_)]() mutable { return logic(input); };
+      return
+          [input = std::move(input), logic = std::move(logic_)]() mutable { return logic(input); };
     });
   }
 
@@ -129,46 +137,55 @@ class SinkOp : public Named<SinkOp<Pact, Logic>> {
 
 }  // namespace internal
 
-/// One input, one output of `R` records; runs when records arrive. `make(Capability<T>, OperatorInfo)`.
+/// One input, one output of `R` records; runs when records arrive. `make(Capability<T>,
+/// OperatorInfo)`.
 template <class R, class Pact, class Make>
 [[nodiscard]] auto unary(Pact pact, std::string name, Make make,
                          std::source_location where = std::source_location::current()) {
-  return internal::UnaryOp<internal::LogicKind::plain, R, Pact, Make>(std::move(pact), std::move(name),
-                                                                      std::move(make), where);
+  return internal::UnaryOp<internal::LogicKind::plain, R, Pact, Make>(
+      std::move(pact), std::move(name), std::move(make), where);
 }
-/// The same; runs also when the input's frontier changes, which the logic asks for with `input.frontier()`.
+/// The same; runs also when the input's frontier changes, which the logic asks for with
+/// `input.frontier()`.
 template <class R, class Pact, class Make>
 [[nodiscard]] auto unary_frontier(Pact pact, std::string name, Make make,
                                   std::source_location where = std::source_location::current()) {
-  return internal::UnaryOp<internal::LogicKind::frontier, R, Pact, Make>(std::move(pact), std::move(name),
-                                                                         std::move(make), where);
+  return internal::UnaryOp<internal::LogicKind::frontier, R, Pact, Make>(
+      std::move(pact), std::move(name), std::move(make), where);
 }
 /// The same, with a notificator: `while (auto done = notificator.next(input.frontier())) ...`.
 template <class R, class Pact, class Make>
 [[nodiscard]] auto unary_notify(Pact pact, std::string name, Make make,
                                 std::source_location where = std::source_location::current()) {
-  return internal::UnaryOp<internal::LogicKind::notify, R, Pact, Make>(std::move(pact), std::move(name),
-                                                                       std::move(make), where);
+  return internal::UnaryOp<internal::LogicKind::notify, R, Pact, Make>(
+      std::move(pact), std::move(name), std::move(make), where);
 }
 
-/// Two inputs, one output of `R` records; `stream | binary<R>(other, pact, other_pact, name, make)`.
+/// Two inputs, one output of `R` records; `stream | binary<R>(other, pact, other_pact, name,
+/// make)`.
 template <class R, progress::Timestamp T, Container Right, class PactL, class PactR, class Make>
-[[nodiscard]] auto binary(Stream<T, Right> right, PactL left_pact, PactR right_pact, std::string name, Make make,
+[[nodiscard]] auto binary(Stream<T, Right> right, PactL left_pact, PactR right_pact,
+                          std::string name, Make make,
                           std::source_location where = std::source_location::current()) {
   return internal::BinaryOp<internal::LogicKind::plain, R, T, Right, PactL, PactR, Make>(
-      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name), std::move(make), where);
+      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name),
+      std::move(make), where);
 }
 template <class R, progress::Timestamp T, Container Right, class PactL, class PactR, class Make>
-[[nodiscard]] auto binary_frontier(Stream<T, Right> right, PactL left_pact, PactR right_pact, std::string name,
-                                   Make make, std::source_location where = std::source_location::current()) {
+[[nodiscard]] auto binary_frontier(Stream<T, Right> right, PactL left_pact, PactR right_pact,
+                                   std::string name, Make make,
+                                   std::source_location where = std::source_location::current()) {
   return internal::BinaryOp<internal::LogicKind::frontier, R, T, Right, PactL, PactR, Make>(
-      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name), std::move(make), where);
+      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name),
+      std::move(make), where);
 }
 template <class R, progress::Timestamp T, Container Right, class PactL, class PactR, class Make>
-[[nodiscard]] auto binary_notify(Stream<T, Right> right, PactL left_pact, PactR right_pact, std::string name,
-                                 Make make, std::source_location where = std::source_location::current()) {
+[[nodiscard]] auto binary_notify(Stream<T, Right> right, PactL left_pact, PactR right_pact,
+                                 std::string name, Make make,
+                                 std::source_location where = std::source_location::current()) {
   return internal::BinaryOp<internal::LogicKind::notify, R, T, Right, PactL, PactR, Make>(
-      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name), std::move(make), where);
+      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name),
+      std::move(make), where);
 }
 
 /// One input and no output: `logic(input)`, run when records arrive or the frontier changes.
@@ -178,15 +195,17 @@ template <class Pact, class Logic>
   return internal::SinkOp<Pact, Logic>(std::move(pact), std::move(name), std::move(logic), where);
 }
 
-/// No input: `make(Capability<T>, OperatorInfo)` returns `logic(output)`. It runs once, and again whenever it
-/// was activated (`info.activation.activate()`); it ends when it dropped its capability.
+/// No input: `make(Capability<T>, OperatorInfo)` returns `logic(output)`. It runs once, and again
+/// whenever it was activated (`info.activation.activate()`); it ends when it dropped its
+/// capability.
 template <class R, progress::Timestamp T, class Make>
 [[nodiscard]] StreamOf<T, R> source(Scope<T>& scope, std::string name, Make make,
                                     std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), std::move(name), where);
   auto [output, produced] = builder.template new_output<std::vector<R>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {
-    return [output = std::move(output), logic = make(std::move(capabilities[0]), builder.info())]() mutable {
+    return [output = std::move(output),
+            logic = make(std::move(capabilities[0]), builder.info())]() mutable {
       return logic(output);
     };
   });
@@ -195,8 +214,10 @@ template <class R, progress::Timestamp T, class Make>
 
 /// A stream without records that ends at once.
 template <class R, progress::Timestamp T>
-[[nodiscard]] StreamOf<T, R> empty(Scope<T>& scope, std::source_location where = std::source_location::current()) {
-  return source<R>(scope, "empty", [](Capability<T>, const OperatorInfo&) { return [](auto&) {}; }, where);
+[[nodiscard]] StreamOf<T, R> empty(Scope<T>& scope,
+                                   std::source_location where = std::source_location::current()) {
+  return source<R>(
+      scope, "empty", [](Capability<T>, const OperatorInfo&) { return [](auto&) {}; }, where);
 }
 
 }  // namespace leat::dataflow
