@@ -1,5 +1,6 @@
 // What      Atomic as the model build has it: the face of base/atomic.hpp, where every operation
-//           asks the model checker what it sees. Invariants
+//           asks the model checker what it sees.
+// Invariants
 //   (1) The memory of an Atomic always holds the newest value in modification order, so it has the
 //       size and layout of the real one and works outside explorations too.
 #pragma once
