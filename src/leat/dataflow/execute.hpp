@@ -120,8 +120,7 @@ auto execute(const core::Config& config, const F& f) {
     } else {
       values[seat.index()].emplace(f(worker));
     }
-    while (worker.step_or_park()) {
-    }
+    while (worker.has_dataflows()) worker.step_or_park();
   });
   return Outcome<R>(std::move(values), std::move(endings));
 }
@@ -157,12 +156,10 @@ auto execute_directly(F&& f) {
   Worker worker(seated.seat, config, &internal::steady_clock());
   if constexpr (std::is_void_v<std::invoke_result_t<F&, Worker&>>) {
     f(worker);
-    while (worker.step_or_park()) {
-    }
+    while (worker.has_dataflows()) worker.step_or_park();
   } else {
     auto result = f(worker);
-    while (worker.step_or_park()) {
-    }
+    while (worker.has_dataflows()) worker.step_or_park();
     return result;
   }
 }

@@ -1,7 +1,9 @@
 #include <leat/dataflow/worker.hpp>
 
 #include <algorithm>
+#include <exception>
 
+#include <leat/base/hash.hpp>
 #include <leat/base/usage_error.hpp>
 
 namespace leat::dataflow {
@@ -13,7 +15,10 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock)
                  core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
       context_{scheduler_, seat, plane_} {}
 
-Worker::~Worker() { context_.seat.fabric().left(context_.next_id); }
+Worker::~Worker() {
+  // After a failure the peers learn of that instead.
+  if (std::uncaught_exceptions() == exceptions_) context_.seat.fabric().left(context_.next_id);
+}
 
 bool Worker::step() {
   require_peers();
@@ -51,6 +56,25 @@ const std::string& Worker::dataflow_name(std::uint32_t index) const {
                      std::to_string(names_.size()) + " dataflows", "ask installed_dataflows()");
   }
   return at->second;
+}
+
+comm::Signature Worker::shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,
+                                 const std::string& name) {
+  progress::Sketch sketch;
+  dataflow.sketch(sketch, {});
+  std::uint64_t hash = time_type;
+  const auto mix = [&hash](std::uint64_t value) { hash = hash_combine(hash, value); };
+  for (const auto& node : sketch.nodes) {
+    mix(fnv1a(node.name));
+    for (const auto step : node.address) mix(step);
+  }
+  for (const auto& edge : sketch.edges) {
+    for (const auto step : edge.scope) mix(step);
+    mix((std::uint64_t{edge.from} << 32) | edge.output);
+    mix((std::uint64_t{edge.to} << 32) | edge.input);
+  }
+  return {hash, "dataflow \"" + name + "\" with " + std::to_string(sketch.nodes.size()) +
+                    " operators and scopes and " + std::to_string(sketch.edges.size()) + " edges"};
 }
 
 progress::Sketch Worker::sketch(std::uint32_t index) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -78,7 +79,8 @@ class Worker {
     const auto finish = [&] {
       state->open = false;
       graph.seal(nullptr);
-      context_.seat.fabric().agree(context_.seat, context_.new_id(), shape_of(graph, who));
+      context_.seat.fabric().agree(context_.seat, context_.new_id(),
+                                   shape_of(*running, type_hash<T>(), who.name));
       graph.initialize();
       names_.push_back({task, who.name});
       next_index_ = task + 1;
@@ -151,23 +153,9 @@ class Worker {
     progress::Subgraph<T> graph;
   };
 
-  template <progress::Timestamp T>
-  static comm::Signature shape_of(const progress::Subgraph<T>& graph,
-                                  const progress::NodeName& who) {
-    std::uint64_t hash = type_hash<T>();
-    for (progress::NodeIndex node = 0; node < graph.nodes(); ++node) {
-      hash = hash_combine(hash, fnv1a(graph.name_of(node).name));
-    }
-    for (const auto& port : graph.graph().ports) {
-      hash = hash_combine(hash, (std::uint64_t{port.node} << 1) |
-                                    (port.kind == progress::PortKind::source ? 1 : 0));
-    }
-    for (const auto& hop : graph.graph().hops)
-      hash = hash_combine(hash, (std::uint64_t{hop.from} << 32) | hop.to);
-    return {hash, "dataflow \"" + who.name + "\" with " + std::to_string(graph.nodes() - 1) +
-                      " operators and " + std::to_string(graph.graph().hops.size()) +
-                      " connections"};
-  }
+  /// What all workers must agree on about a dataflow: names, places and edges, also inside scopes.
+  static comm::Signature shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,
+                                  const std::string& name);
   void require_peers() const;
 
   core::Config config_;
@@ -176,6 +164,7 @@ class Worker {
   Context context_;
   std::vector<std::pair<std::uint32_t, std::string>> names_;
   std::uint32_t next_index_ = 0;
+  int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
 
 }  // namespace leat::dataflow
