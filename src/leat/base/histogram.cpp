@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace leat {
 namespace {
@@ -66,6 +67,11 @@ std::uint64_t Histogram::quantile(double q) const noexcept {
     if (seen >= wanted) return std::min(last_value_of(i), max_);
   }
   return max_;
+}
+
+std::uint64_t Histogram::count_from(std::uint64_t value) const noexcept {
+  return std::accumulate(buckets_.begin() + static_cast<std::ptrdiff_t>(bucket_of(value)),
+                         buckets_.end(), std::uint64_t{0});
 }
 
 double Histogram::mean() const noexcept {

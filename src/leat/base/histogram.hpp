@@ -33,6 +33,9 @@ class Histogram {
   /// counted.
   [[nodiscard]] std::uint64_t quantile(double q) const noexcept;
 
+  /// How many values are not less than `value`, or share its bucket.
+  [[nodiscard]] std::uint64_t count_from(std::uint64_t value) const noexcept;
+
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// 0 if nothing was counted.
   [[nodiscard]] std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }

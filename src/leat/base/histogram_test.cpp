@@ -59,6 +59,21 @@ TEST(Histogram, AgreesWithSortingOnEveryQuantile) {
   }
 }
 
+TEST(Histogram, CountsFromAValueOnWithItsWholeBucket) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.count_from(0), 0U);
+  histogram.record(100, 2);
+  histogram.record(1024);
+  histogram.record(5000);
+  EXPECT_EQ(histogram.count_from(0), 4U);
+  EXPECT_EQ(histogram.count_from(100), 4U);
+  EXPECT_EQ(histogram.count_from(101), 2U);
+  EXPECT_EQ(histogram.count_from(1024), 2U);
+  EXPECT_EQ(histogram.count_from(1031), 2U);  // [1024, 1032) is one bucket
+  EXPECT_EQ(histogram.count_from(1032), 1U);
+  EXPECT_EQ(histogram.count_from(UINT64_MAX), 0U);
+}
+
 TEST(Histogram, TakesTheLargestValue) {
   Histogram histogram;
   histogram.record(UINT64_MAX);
