@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace leat::tool {
@@ -36,7 +37,9 @@ Result<Computed> compute_plainly(const DependencyGraph& graph, const ComputeOpti
         answer.broken.push_back({other, distance[other]});
       }
     }
-    std::ranges::stable_sort(answer.broken, {}, &Breakage::distance);
+    std::ranges::sort(answer.broken, [](const Breakage& a, const Breakage& b) {
+      return std::pair(a.distance, a.node) < std::pair(b.distance, b.node);
+    });
     computed.answers.push_back(std::move(answer));
   }
   if (!options.without.empty()) return computed;

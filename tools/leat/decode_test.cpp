@@ -14,7 +14,8 @@ namespace {
 
 std::string text_of_lines(int lines) {
   std::string text;
-  for (int line = 0; line < lines; ++line) text += "line " + std::to_string(line * 7919) + "\n";
+  for (int line = 0; line < lines; ++line)
+    text += "line " + std::to_string(line % 7919 * 7919) + "\n";
   return text;
 }
 

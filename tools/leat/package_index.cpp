@@ -6,6 +6,7 @@
 #include "stanza_reader.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -62,20 +63,26 @@ std::optional<Failure> append_packages(std::string_view text, const std::string&
   }
 }
 
-/// Leaves the newest version of each name, in the order of names.
+/// Leaves the newest version of each name, in the order of names; of equal versions the first.
 void keep_newest(std::vector<Package>& packages) {
-  std::ranges::stable_sort(packages, {}, &Package::name);
-  std::size_t kept = 0;
-  for (const Package& package : packages) {
-    if (kept != 0 && packages[kept - 1].name == package.name) {
-      if (compare_versions(packages[kept - 1].version, package.version) < 0) {
-        packages[kept - 1] = package;
-      }
-    } else {
-      packages[kept++] = package;
+  // By name, then by place. (std::stable_sort of libstdc++ 12 does not compile cleanly in clang.)
+  std::vector<std::size_t> places(packages.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, [&packages](std::size_t a, std::size_t b) {
+    const int order = packages[a].name.compare(packages[b].name);
+    return order != 0 ? order < 0 : a < b;
+  });
+  std::vector<Package> kept;
+  kept.reserve(packages.size());
+  for (const std::size_t place : places) {
+    const Package& package = packages[place];
+    if (kept.empty() || kept.back().name != package.name) {
+      kept.push_back(package);
+    } else if (compare_versions(kept.back().version, package.version) < 0) {
+      kept.back() = package;
     }
   }
-  packages.resize(kept);
+  packages = std::move(kept);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What      What the command prints: the ranking, the answers and the chain of reasons as a table,
-//           as JSON or as CSV, and the closing lines about the run. Invariants
+//           as JSON or as CSV, and the closing lines about the run.
+// Invariants
 //   (1) The ranking's bytes depend on the graph and the options only: not on workers, time or luck.
 //   (2) Every text ends with an end of line; JSON is one value, CSV has a header (RFC 4180, but
 //   with
