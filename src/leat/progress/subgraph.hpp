@@ -38,6 +38,7 @@
 #include <leat/progress/ledger.hpp>
 #include <leat/progress/operate.hpp>
 #include <leat/progress/plane.hpp>
+#include <leat/progress/product.hpp>
 #include <leat/progress/reachability.hpp>
 
 namespace leat::progress {
@@ -377,5 +378,9 @@ class Subgraph final : public ScopeInbox {
   std::size_t live_children_ = 0;
   bool sealed_ = false;
 };
+
+// The times that most programs use are compiled once, in subgraph.cpp.
+extern template class Subgraph<std::uint64_t>;
+extern template class Subgraph<Product<std::uint64_t, std::uint64_t>>;
 
 }  // namespace leat::progress
