@@ -6,8 +6,8 @@
 //             pool[s]     envelopes, one pool per sender
 //           A message to oneself goes through a plain ring that both ends on a worker share.
 // Protocol  send: queue the envelope, then mark the mailbox, then ring the receiver (doorbell.hpp).
-//           A receiving end that is dropped closes its mailbox; senders then drop what they send to
-//           it.
+//           A receiving end that is dropped closes its mailbox and its worker's ring; senders then
+//           drop what they send to it.
 // Invariants
 //   (1) From one sender to one receiver messages arrive in order. Own messages are drained first.
 //   (2) Messages to oneself touch no queue, no atomic and no lock.
@@ -82,6 +82,15 @@ struct Loopback : LocalCounted<Loopback<M>> {
   GrowingRing<M> messages;
   std::vector<M> spares;  // emptied messages on their way back to the sending end
   core::Activation receiver;
+  bool closed = false;
+
+  /// The receiving end is gone, and whom it activated may be.
+  void close() noexcept {
+    closed = true;
+    receiver = {};
+    messages.clear();
+    spares.clear();
+  }
 };
 
 /// The sending end of a channel on one worker. Threads: that worker's.
@@ -112,6 +121,10 @@ class Sender {
 
  private:
   void send_to_self(M& message) {
+    if (loopback_->closed) {
+      message = M{};
+      return;
+    }
     loopback_->messages.push_back(std::move(message));
     if (loopback_->spares.empty()) {
       message = M{};
@@ -143,6 +156,7 @@ class Receiver {
       : mailbox_(std::exchange(other.mailbox_, nullptr)), loopback_(std::move(other.loopback_)) {}
   Receiver& operator=(Receiver&&) = delete;
   ~Receiver() {
+    if (loopback_) loopback_->close();
     if (mailbox_ != nullptr && !mailbox_->close()) mailbox_->block_.reset();
   }
 

@@ -1,7 +1,5 @@
 #include <leat/comm/fabric.hpp>
 
-#include <utility>
-
 #include <leat/base/os/affinity.hpp>
 #include <leat/base/usage_error.hpp>
 
@@ -22,14 +20,14 @@ Fabric::Fabric(std::size_t workers)
       }
     }
   }
+  static_cast<void>(stop_.add_waker([this] { wake_all(); }));
 }
 
 Fabric::~Fabric() {
   for (auto& seat : seats_) seat->cursors_.clear();  // before the logs they stand in
 }
 
-void Fabric::fail(core::StopReason reason) {
-  stop_.request(std::move(reason));
+void Fabric::wake_all() noexcept {
   for (auto& seat : seats_) seat->parker().unpark();
 }
 
@@ -38,7 +36,7 @@ void Fabric::left(std::uint64_t next_id) {
     const std::lock_guard lock(mutex_);
     if (next_id < lowest_id_left_at_.load_relaxed()) lowest_id_left_at_.store_relaxed(next_id);
   }
-  for (auto& seat : seats_) seat->parker().unpark();
+  wake_all();
 }
 
 void Fabric::refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker,

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <leat/base/type_name.hpp>
@@ -77,10 +78,10 @@ class Fabric {
 
   // -- Failure and the end ------------------------------------------------------------------------
 
-  /// The flag that every worker's loop sees; the first failure raises it.
+  /// The flag that every worker's loop sees; the first failure raises it. Raising it wakes everybody.
   [[nodiscard]] core::StopToken& stop() noexcept { return stop_; }
-  /// Raises the flag and wakes everybody; only the first reason is kept.
-  void fail(core::StopReason reason);
+  /// Raises the flag; only the first reason is kept.
+  void fail(core::StopReason reason) { stop_.request(std::move(reason)); }
   /// A worker has left after making things with ids below `next_id`.
   ///
   /// Others that wait for it under a higher id would wait forever: they learn of it by
@@ -118,12 +119,16 @@ class Fabric {
   [[noreturn]] static void refuse(std::uint64_t id, const Meeting& meeting, std::size_t worker,
                                   const Signature& signature);
 
+  void wake_all() noexcept;
+
   core::ParkMask mask_;
+  std::mutex mutex_;
+  // Guarded by mutex_. Ends after the seats: their ready lists may hold a mailbox of a channel that
+  // one of the workers never asked for, and that nobody else keeps.
+  std::unordered_map<std::uint64_t, Meeting> meetings_;
   std::vector<std::unique_ptr<Seat>> seats_;
   core::StopToken stop_;
   core::Crowd crowd_;
-  std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Meeting> meetings_;         // guarded by mutex_
   Atomic<std::uint64_t> lowest_id_left_at_{~std::uint64_t{0}};  // written under mutex_
 };
 

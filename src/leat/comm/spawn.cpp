@@ -1,6 +1,7 @@
 #include <leat/comm/spawn.hpp>
 
 #include <thread>
+#include <utility>
 
 #include <leat/base/os/thread_name.hpp>
 #include <leat/core/worker.hpp>
@@ -17,29 +18,54 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
+namespace {
+
+// What one worker's thread does.
+void run_worker(Fabric& fabric, std::size_t index,
+                void (*body)(void* data, Seat& seat, std::string& where), void* data,
+                Ending& ending) {
+  os::set_thread_name("leat:work-" + std::to_string(index));
+  Seat& seat = fabric.seat(index);
+  seat.enter();
+  try {
+    body(data, seat, ending.where);
+  } catch (const core::Stopped&) {
+    ending.stopped = true;
+    ending.error = std::current_exception();
+  } catch (...) {
+    ending.error = std::current_exception();
+    std::string who = "worker " + std::to_string(index);
+    if (!ending.where.empty()) who += ", " + ending.where;
+    fabric.fail({std::move(who), message_of(ending.error), ending.error});
+  }
+  seat.leave();
+}
+
+}  // namespace
+
 std::vector<Ending> run_workers(Fabric& fabric,
                                 void (*body)(void* data, Seat& seat, std::string& where),
                                 void* data) {
   std::vector<Ending> endings(fabric.workers());
   std::vector<std::thread> threads;
-  for (std::size_t index = 0; index < fabric.workers(); ++index) {
-    threads.emplace_back([&fabric, &ending = endings[index], index, body, data] {
-      os::set_thread_name("leat:work-" + std::to_string(index));
-      Seat& seat = fabric.seat(index);
-      seat.enter();
-      try {
-        body(data, seat, ending.where);
-      } catch (const core::Stopped&) {
-        ending.stopped = true;
-        ending.error = std::current_exception();
-      } catch (...) {
-        ending.error = std::current_exception();
-        std::string who = "worker " + std::to_string(index);
-        if (!ending.where.empty()) who += ", " + ending.where;
-        fabric.fail({std::move(who), message_of(ending.error), ending.error});
-      }
-      seat.leave();
-    });
+  threads.reserve(fabric.workers());
+  try {
+    while (threads.size() < fabric.workers()) {
+      const std::size_t index = threads.size();
+      threads.emplace_back([&fabric, &ending = endings[index], index, body, data] {
+        run_worker(fabric, index, body, data, ending);
+      });
+    }
+  } catch (...) {  // the system gives no thread: those that run would wait for it forever
+    const std::size_t index = threads.size();
+    const auto error = std::current_exception();
+    const std::string who = "worker " + std::to_string(index);
+    fabric.fail({who, "no thread for it: " + message_of(error), error});
+    endings[index].error = error;
+    for (std::size_t later = index + 1; later < endings.size(); ++later) {
+      endings[later].stopped = true;
+      endings[later].error = std::make_exception_ptr(core::Stopped(*fabric.stop().reason()));
+    }
   }
   for (auto& thread : threads) thread.join();
   return endings;

@@ -2,7 +2,7 @@
 //           each ended.
 // Protocol  A worker that throws has its exception kept as it is, and stops its peers: each of them
 //           leaves its loop with `core::Stopped` at its next step, and a sleeping one is woken for
-//           that.
+//           that. So does a worker that the system gives no thread: its ending has the system's error.
 #pragma once
 
 #include <cstddef>
