@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Runs one example with one, two and three workers and checks all that it prints.
+
+usage: check.py PROGRAM      the program's file name says which example it is
+
+The order of lines of different workers is not specified: where several print, lines are compared sorted.
+Times are checked for their form only, and so is what depends on them.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+
+WORKERS = (1, 2, 3)
+SECONDS = r"\d+\.\d{6}s"
+
+
+def run(program, *words):
+    """The lines that the program prints; it must succeed and say nothing on standard error."""
+    line = [program, *map(str, words)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=250, check=False)
+    expect(done.returncode == 0, f"{line}: ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    expect(done.stderr == "", f"{line}: wrote to standard error:\n{done.stderr}")
+    return done.stdout.splitlines()
+
+
+def expect(fine, otherwise):
+    if not fine:
+        sys.exit(otherwise)
+
+
+def expect_equal(found, expected, words):
+    expect(found == expected, f"{words}: expected\n  " + "\n  ".join(map(str, expected)) +
+           "\nfound\n  " + "\n  ".join(map(str, found)))
+
+
+def expect_forms(lines, forms, words):
+    """Each line matches the regular expression at its place."""
+    expect(len(lines) == len(forms), f"{words}: expected {len(forms)} lines, found {len(lines)}: {lines}")
+    for line, form in zip(lines, forms):
+        expect(re.fullmatch(form, line), f"{words}: expected {form!r}, found {line!r}")
+
+
+def with_workers(program, *words):
+    """(number of workers, lines) for each number of workers."""
+    return [(workers, run(program, *words, "-w", workers)) for workers in WORKERS]
+
+
+def by_worker(lines):
+    """Lines of each worker, from how they name it, in the order they were printed in."""
+    groups = collections.defaultdict(list)
+    for line in lines:
+        groups[int(re.search(r"worker (\d+)", line).group(1))].append(line)
+    return groups
+
+
+def check_simple(program):
+    expect_equal(run(program), [f"seen: {i}" for i in range(10)], "simple")
+
+
+def check_hello(program):
+    for workers, lines in with_workers(program):
+        # Each round is a barrier, so the order is the same on all workers together.
+        expect_equal(lines, [f"worker {r % workers}:\thello {r}" for r in range(10)], f"hello -w {workers}")
+
+
+def check_wordcount(program):
+    for workers, lines in with_workers(program):
+        expect_equal(lines, [f'seen: ("round", {k})' for k in range(1, 10 * workers + 1)], f"wordcount -w {workers}")
+
+
+def check_distinct(program):
+    for workers, lines in with_workers(program):
+        values = {0, 1, 2, 3, 4} | ({5, 7} if workers > 1 else set())
+        expect_equal(sorted(lines), sorted(f"worker {v % workers}:\tvalue {v}" for v in values),
+                     f"distinct -w {workers}")
+
+
+def check_unordered_input(program):
+    expect_equal(run(program), [f"{r} -> [{r}]" for r in range(10)], "unordered_input")
+
+
+def check_event_driven(program):
+    for record in (["record"], []):
+        for workers in WORKERS:
+            words = [7, 5, *record, 2500, "-w", workers]
+            lines = run(program, *words)
+            # How many steps a round takes is a small constant; with peers it depends on when they run.
+            steps = "[1-4]" if workers == 1 else r"\d+"
+            forms = [SECONDS + r"\tdataflows built \(7 x 5\)"] * workers
+            for r in (0, 1000, 2000):
+                forms += [rf"{SECONDS}\tround {r} complete in {steps} steps"] * workers
+            order = lambda line: (0, 0) if "built" in line else (1, int(re.search(r"round (\d+)", line).group(1)))
+            expect_forms(sorted(lines, key=order), forms, f"event_driven {words}")
+
+
+def check_barrier(program):
+    for workers, lines in with_workers(program, 1000):
+        expect_equal(lines, [], f"barrier 1000 -w {workers}")
+
+
+def check_pingpong(program):
+    for workers, lines in with_workers(program, 500, 10):
+        expect_equal(lines, [], f"pingpong 500 10 -w {workers}")
+
+
+def check_exchange(program):
+    for workers, lines in with_workers(program, 1000, 50):
+        for index, own in sorted(by_worker(lines).items()):
+            expect_forms(own, [rf"{SECONDS}\tworker {index} complete; rate: \d+ records/s"], f"exchange -w {workers}")
+        expect(len(lines) == workers, f"exchange -w {workers}: expected a line per worker, found {lines}")
+    refused = subprocess.run([program, "ten"], capture_output=True, text=True, check=False)
+    expect_equal([refused.returncode, refused.stdout, refused.stderr],
+                 [2, "", f'{program}: expected BATCH, a whole number above 0, found "ten"\n'], "exchange ten")
+
+
+def check_tail(program):
+    """`latency\tfraction` pairs: latencies rise in steps of 1/16, fractions fall."""
+    for workers, lines in with_workers(program, 2000, 1):
+        pairs = [(int(latency), float(fraction)) for latency, fraction in (line.split("\t") for line in lines)]
+        expect(pairs, f"-w {workers}: printed nothing")
+        for latency, fraction in pairs:
+            power = 1 << (latency.bit_length() - 1)
+            expect(latency >= 1024 and latency % (power // 16) == 0, f"{latency} is not at a step")
+            expect(0 < fraction < 1, f"{fraction} is not a proper fraction")
+        for (low, more), (high, less) in zip(pairs, pairs[1:]):
+            expect(low < high and more >= less, f"-w {workers}: {low} {more} is followed by {high} {less}")
+
+
+def check_unionfind(program):
+    for words in ((1000, 700, 50), (100, 5000, 1000), (50, 7, 1000)):
+        for workers, lines in with_workers(program, *words):
+            expect_equal(lines, [], f"unionfind {words} -w {workers}")
+
+
+def check_hashjoin(program):
+    for workers, lines in with_workers(program, 100, 6000, 700):
+        batches = -(-(6000 // workers) // 700)
+        groups = by_worker(lines)
+        expect(sorted(groups) == list(range(workers)), f"hashjoin -w {workers}: lines of workers {sorted(groups)}")
+        for index, own in groups.items():
+            expect_forms(own, [rf"{SECONDS}\tworker {index} batch complete"] * batches, f"hashjoin -w {workers}")
+
+
+def mix64(x):
+    """The hash that the edges of example graphs are made with (leat/base/hash.hpp)."""
+    mask = (1 << 64) - 1
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    return x ^ (x >> 31)
+
+
+def edge(i, nodes):
+    return mix64(2 * i) % nodes, mix64(2 * i + 1) % nodes
+
+
+def check_bfs(program):
+    nodes, edges = 300, 700
+    graph = collections.defaultdict(list)
+    for i in range(edges):
+        source, target = edge(i, nodes)
+        graph[source].append(target)
+    for workers, lines in with_workers(program, nodes, edges):
+        # Rounds in which worker 0 is told of a node of its own, new or not.
+        reached, visits, time, times = set(), [0], 1, [0]
+        while visits:
+            if any(node % workers == 0 for node in visits):
+                times.append(time)
+            fresh = set(visits) - reached
+            reached |= fresh
+            visits = [target for node in fresh for target in graph[node]]
+            time += 1
+        expect_forms(lines, [rf"{SECONDS}:\tsorting", *(rf"{SECONDS}:\ttime: {t}" for t in times)],
+                     f"bfs {nodes} {edges} -w {workers}")
+
+
+def check_pagerank(program):
+    """All workers together report the same changes at each time, however many there are."""
+    reports = []
+    for workers, lines in with_workers(program, 60, 200):
+        total = collections.defaultdict(lambda: (0, 0, 0))
+        for line in lines:
+            expect(re.fullmatch(rf"{SECONDS}:\t\d+\t\d+\t\d+\t\d+", line), f"pagerank -w {workers}: found {line!r}")
+            time, count, change, largest = map(int, line.split("\t")[1:])
+            counts, changes, most = total[time]
+            total[time] = (counts + count, changes + change, max(most, largest))
+        reports.append(sorted(total.items()))
+    # What the loaded graph hands out at first: 5/6 of 1000, from each page that links to any.
+    nodes, edges = 60, 200
+    sources = {edge(i, nodes)[0] for i in range(edges)}
+    targets = {edge(i, nodes)[1] for i in range(edges)}
+    time, (count, change, _) = reports[0][0]
+    expect_equal([time, count, change], [1, len(targets), 833 * len(sources)], "pagerank, the first changes")
+    for report in reports[1:]:
+        expect_equal(report, reports[0], "pagerank, with more workers")
+
+
+CHECKS = {name[len("check_"):]: check for name, check in list(globals().items()) if name.startswith("check_")}
+CHECKS["openloop"] = CHECKS["loopdemo"] = CHECKS.pop("tail")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = os.path.abspath(sys.argv[1])
+    CHECKS[os.path.basename(program)](program)
+
+
+if __name__ == "__main__":
+    main()
