@@ -98,14 +98,17 @@ class EnterOp {
     static_assert(
         progress::RefinementOf<Inner, Outer>,
         "enter: the inner scope's time does not refine the stream's (Refines<Inner, Outer>)");
+    require_stream(stream.scope_state(), progress::NodeName{"enter", inner_->name.where});
     auto& nested = internal::nested_in(*stream.scope_state(), *inner_, "enter");
     const auto [outer_target, inner_source] = nested.add_input();
     auto tee = make_local<Tee<Inner, C>>();
     auto& outer_graph = *stream.scope_state()->graph;
-    EdgeCount<Outer> count = stream.counted() ? EdgeCount<Outer>(outer_graph.ledger(), outer_target)
-                                              : EdgeCount<Outer>();
-    stream.connect(outer_target, std::make_unique<internal::EnterPush<Outer, Inner, C>>(
-                                     std::move(count), inner_->graph->ledger(), inner_source, tee));
+    EdgeCount<Outer> edge_count = stream.counted()
+                                      ? EdgeCount<Outer>(outer_graph.ledger(), outer_target)
+                                      : EdgeCount<Outer>();
+    stream.connect(outer_target,
+                   std::make_unique<internal::EnterPush<Outer, Inner, C>>(
+                       std::move(edge_count), inner_->graph->ledger(), inner_source, tee));
     return Stream<Inner, C>(inner_, inner_source, std::move(tee));
   }
 
@@ -123,14 +126,16 @@ class LeaveOp {
     static_assert(
         progress::RefinementOf<Inner, Outer>,
         "leave: the stream's time does not refine the outer scope's (Refines<Inner, Outer>)");
+    require_stream(stream.scope_state(), progress::NodeName{"leave", outer_->name.where});
     auto& nested = internal::nested_in(*outer_, *stream.scope_state(), "leave");
     const auto [inner_target, outer_source] = nested.add_output();
     auto tee = make_local<Tee<Outer, C>>();
     auto& inner_graph = *stream.scope_state()->graph;
-    EdgeCount<Inner> count = stream.counted() ? EdgeCount<Inner>(inner_graph.ledger(), inner_target)
-                                              : EdgeCount<Inner>();
-    stream.connect(inner_target,
-                   std::make_unique<internal::LeavePush<Inner, Outer, C>>(std::move(count), tee));
+    EdgeCount<Inner> edge_count = stream.counted()
+                                      ? EdgeCount<Inner>(inner_graph.ledger(), inner_target)
+                                      : EdgeCount<Inner>();
+    stream.connect(inner_target, std::make_unique<internal::LeavePush<Inner, Outer, C>>(
+                                     std::move(edge_count), tee));
     return Stream<Outer, C>(outer_, outer_source, std::move(tee), false);
   }
 

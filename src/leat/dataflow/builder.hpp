@@ -28,12 +28,30 @@
 
 namespace leat::dataflow {
 
+/// Has an operator run in its worker's next step. Copies are of the same operator.
+///
+/// Threads: the worker's own. No effect after the operator, or its dataflow, has ended.
+class Activator {
+ public:
+  using leat_stays_on_its_worker = void;
+
+  Activator() = default;
+  explicit Activator(LocalPtr<ActivationPlace> place) : place_(std::move(place)) {}
+
+  void activate() const {
+    if (place_) place_->target.activate();
+  }
+
+ private:
+  LocalPtr<ActivationPlace> place_;
+};
+
 /// Which operator this is; handed to constructors of logic.
 struct OperatorInfo {
   progress::NodeIndex node = 0;        // within its scope
   std::uint64_t id = 0;                // within its worker
   std::vector<std::uint32_t> address;  // the same on all workers
-  core::Activation activation;         // activates the operator
+  Activator activation;                // activates the operator
 };
 
 /// That a time may go from a port to another, and by how much it advances at least.
@@ -57,6 +75,7 @@ class OperatorShell final : public progress::Operate<T> {
  public:
   OperatorShell(LocalPtr<OperatorContext<T>> context, Logic logic)
       : context_(std::move(context)), logic_(std::move(logic)) {}
+  ~OperatorShell() override { context_->self->target = core::Activation(); }
 
   bool schedule() override {
     context_->begin();
@@ -66,7 +85,7 @@ class OperatorShell final : public progress::Operate<T> {
     } else {
       logic_();
     }
-    if (context_->end()) context_->self.activate();
+    if (context_->end()) context_->self->target.activate();
     return incomplete;
   }
 
@@ -87,13 +106,15 @@ class OperatorBuilder {
       : OperatorBuilder(std::move(scope), progress::NodeName{std::move(name), where}) {}
   OperatorBuilder(LocalPtr<ScopeState<T>> scope, progress::NodeName name)
       : scope_(std::move(scope)), context_(make_local<OperatorContext<T>>()) {
+    require_stream(scope_, name);
     scope_->require_open(name);
     auto& graph = *scope_->graph;
     context_->graph = &graph;
     context_->ledger = graph.ledger();
     context_->node = graph.add_node(name);
     context_->name = std::move(name);
-    context_->self = graph.activation_of(context_->node);
+    context_->self->target = graph.activation_of(context_->node);
+    context_->id = scope_->context->next_operator++;
   }
 
   /// Reads `stream` through `pact`. Linked by the identity to all outputs that exist and that will.
@@ -132,20 +153,23 @@ class OperatorBuilder {
   NewOutput<T, C> new_output(const std::vector<LinkTo<T>>& links) {
     const auto number = static_cast<std::uint32_t>(context_->outputs.size());
     auto output = add_output<C>(false);
-    for (const auto& link : links)
+    for (const auto& link : links) {
+      require_input(link.port, "a link");
       context_->inputs[link.port].links.push_back({number, link.summary});
+    }
     return output;
   }
 
   /// When a change of input `input`'s frontier runs the operator; `always` unless told otherwise.
   void set_interest(std::uint32_t input, progress::FrontierInterest interest) {
+    require_input(input, "an interest");
     context_->graph->set_interest(context_->inputs[input].target, interest);
   }
 
   [[nodiscard]] OperatorInfo info() const {
     auto address = scope_->address;
     address.push_back(context_->node);
-    return {context_->node, 0, std::move(address), context_->self};
+    return {context_->node, context_->id, std::move(address), Activator(context_->self)};
   }
   [[nodiscard]] const progress::NodeName& name() const noexcept { return context_->name; }
   [[nodiscard]] const LocalPtr<OperatorContext<T>>& context() const noexcept { return context_; }
@@ -157,7 +181,12 @@ class OperatorBuilder {
     auto& graph = *scope_->graph;
     for (const auto& input : context_->inputs) {
       for (const auto& link : input.links) {
-        graph.add_link(input.target, context_->outputs.at(link.output)->port, link.summary);
+        if (link.output >= context_->outputs.size()) {
+          throw UsageError(
+              context_->name.described(), "a link to output " + std::to_string(link.output),
+              std::to_string(context_->outputs.size()) + " outputs", "add the output before build");
+        }
+        graph.add_link(input.target, context_->outputs[link.output]->port, link.summary);
       }
     }
     std::vector<Capability<T>> capabilities;
@@ -174,8 +203,16 @@ class OperatorBuilder {
   }
 
  private:
+  void require_input(std::uint32_t input, const char* what) const {
+    if (input < context_->inputs.size()) return;
+    throw UsageError(context_->name.described(),
+                     std::string(what) + " of input " + std::to_string(input),
+                     std::to_string(context_->inputs.size()) + " inputs", "add the input first");
+  }
+
   template <Container C, class Pact>
   InputPort<T, C> add_input(const Stream<T, C>& stream, const Pact& pact, bool linked_to_all) {
+    require_stream(stream.scope_state(), context_->name);
     stream.scope_state()->require_open(context_->name);
     if (stream.scope_state() != scope_) {
       throw UsageError(context_->name.described(),
@@ -186,8 +223,8 @@ class OperatorBuilder {
     auto& graph = *scope_->graph;
     const auto target = graph.add_port(context_->node, progress::PortKind::target);
     EdgeCount<T> count = stream.counted() ? EdgeCount<T>(context_->ledger, target) : EdgeCount<T>();
-    auto ends = pact.template connect<C>(
-        Connection<T>{*scope_, context_->node, context_->name, std::move(count), context_->self});
+    auto ends = pact.template connect<C>(Connection<T>{*scope_, context_->node, context_->name,
+                                                       std::move(count), context_->self->target});
     stream.connect(target, std::move(ends.push));
     const auto number = static_cast<std::uint32_t>(context_->inputs.size());
     context_->inputs.push_back({target, {}});

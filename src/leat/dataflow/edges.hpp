@@ -163,8 +163,12 @@ class ExchangePush final : public Push<T, C> {
 template <progress::Timestamp T, Container C, class Distribute>
 class DistributePush final : public Push<T, C> {
  public:
-  DistributePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Distribute distribute)
-      : count_(std::move(count)), parts_(std::move(sender)), distribute_(std::move(distribute)) {}
+  DistributePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Distribute distribute,
+                 std::string who)
+      : count_(std::move(count)),
+        parts_(std::move(sender)),
+        distribute_(std::move(distribute)),
+        who_(std::move(who)) {}
 
   void push(Message<T, C>& message) override {
     const std::size_t records = message.batch.size();
@@ -173,16 +177,16 @@ class DistributePush final : public Push<T, C> {
     std::size_t given = 0;
     distribute_(message.batch, [&](std::size_t worker, RecordOf<C> record) {
       if (worker >= parts_.workers()) {
-        throw UsageError("distributor", "worker " + std::to_string(worker),
+        throw UsageError(who_, "worker " + std::to_string(worker),
                          std::to_string(parts_.workers()) + " workers", "name one below that");
       }
       ++given;
       parts_.add(worker, std::move(record));
     });
     if (given != records) {
-      throw UsageError(
-          "distributor", "each of " + std::to_string(records) + " records to be given once",
-          std::to_string(given) + " given", "copy or drop records in an operator, not in a pact");
+      throw UsageError(who_, "each of " + std::to_string(records) + " records to be given once",
+                       std::to_string(given) + " given",
+                       "copy or drop records in an operator, not in a pact");
     }
     message.batch.clear();
   }
@@ -192,6 +196,7 @@ class DistributePush final : public Push<T, C> {
   EdgeCount<T> count_;
   Partitioned<T, C> parts_;
   Distribute distribute_;
+  std::string who_;
 };
 
 template <progress::Timestamp T, Container C>

@@ -91,8 +91,9 @@ struct Distribute {
     static_assert(Sendable<RecordOf<C>>,
                   "distribute: these records must stay on their worker; use pipeline");
     auto [sender, receiver] = internal::input_channel<C>(at, "distribute");
-    return {std::make_unique<DistributePush<T, C, Distributor>>(std::move(at.count),
-                                                                std::move(sender), distribute),
+    return {std::make_unique<DistributePush<T, C, Distributor>>(
+                std::move(at.count), std::move(sender), distribute,
+                at.name.described() + ", distributor"),
             std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
   }
 };

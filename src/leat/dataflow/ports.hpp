@@ -17,7 +17,9 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,11 @@ namespace leat::dataflow {
 
 /// How many messages an operator may take before others get their turn.
 inline constexpr std::uint32_t kMessagesPerActivation = 64;
+
+/// Where to activate an operator; nobody's once it has ended.
+struct ActivationPlace final : LocalCounted<ActivationPlace> {
+  core::Activation target;
+};
 
 /// What the ports of one operator share.
 template <progress::Timestamp T>
@@ -59,7 +66,8 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   LocalPtr<progress::Ledger<T>> ledger;
   progress::NodeIndex node = 0;
   progress::NodeName name;
-  core::Activation self;
+  std::uint64_t id = 0;  // within its worker
+  LocalPtr<ActivationPlace> self = make_local<ActivationPlace>();
   std::vector<InputInfo> inputs;
   std::vector<LocalPtr<OutputToken<T>>> outputs;
 
@@ -113,6 +121,10 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Fl
 
   void ship() {
     if (message.batch.size() == 0) return;
+    if (token->ledger->closed()) {  // whoever would receive it is gone
+      message.batch.clear();
+      return;
+    }
     tee->push(message);
     message.batch.clear();
     if (!listed) {
@@ -135,6 +147,8 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Fl
 template <progress::Timestamp T, Container C>
 class Received {
  public:
+  using leat_stays_on_its_worker = void;
+
   Received(Received&& other) noexcept
       : core_(std::move(other.core_)), message_(std::move(other.message_)), count_(other.count_) {}
   Received& operator=(Received&& other) noexcept {
@@ -305,10 +319,17 @@ class [[nodiscard]] Session {
     batch.push_back(std::forward<R>(record));
     if (batch.size() >= kBatchRecords<RecordOf<C>>) core_.ship();
   }
-  /// Sends each of `records`.
+  /// Sends each of `records`; moves them out of a container that is given away.
   template <class Range>
   void give_all(Range&& records) {
-    for (auto&& record : records) give(std::forward<decltype(record)>(record));
+    constexpr bool kGivenAway = !std::is_lvalue_reference_v<Range> && !std::ranges::view<Range>;
+    for (auto&& record : records) {
+      if constexpr (kGivenAway) {
+        give(std::move(record));
+      } else {
+        give(std::forward<decltype(record)>(record));
+      }
+    }
   }
   /// Sends a batch as it is, after what was given before it. Leaves an empty one.
   void give_batch(C& batch) {
@@ -321,7 +342,10 @@ class [[nodiscard]] Session {
 
   /// For output ports.
   Session(internal::OutputCore<T, C>& core, Stamp<T> stamp) : core_(core) {
-    LEAT_CHECK(!core_.in_session, "two sessions of one output at once");
+    if (core_.in_session) {
+      throw UsageError(core_.token->described(), "a session", "a session that has not ended",
+                       "let the first one go out of scope, or send through it");
+    }
     core_.in_session = true;
     core_.message.stamp = std::move(stamp);
   }

@@ -69,6 +69,7 @@ class Scope {
         make_local<ScopeState<Inner>>(context, nested->inner(), std::move(who), std::move(address));
     inner->parent = state_.get();
     inner->nested = nested.get();
+    const Building<Inner> building(inner);
     Scope<Inner> scope(inner);
     struct Finish {
       Scope& outer;

@@ -53,4 +53,26 @@ struct ScopeState final : LocalCounted<ScopeState<T>> {
   }
 };
 
+/// Refuses a stream that was moved from: it has no scope.
+template <progress::Timestamp T>
+void require_stream(const LocalPtr<ScopeState<T>>& scope, const progress::NodeName& who) {
+  if (scope) [[likely]]
+    return;
+  throw UsageError(who.described(), "a stream", "a stream that was moved from",
+                   "copy the stream for all but its last use");
+}
+
+/// Ends the building of a scope however its author's closure is left.
+template <progress::Timestamp T>
+class Building {
+ public:
+  explicit Building(LocalPtr<ScopeState<T>> state) : state_(std::move(state)) {}
+  Building(const Building&) = delete;
+  Building& operator=(const Building&) = delete;
+  ~Building() { state_->open = false; }
+
+ private:
+  LocalPtr<ScopeState<T>> state_;
+};
+
 }  // namespace leat::dataflow

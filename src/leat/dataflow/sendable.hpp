@@ -2,6 +2,8 @@
 //           thread (`LocalPtr`), and what its author says so of, may not.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -9,20 +11,26 @@
 
 namespace leat::dataflow {
 
-/// Specialise as false for a type that must stay on its worker. Containers, pairs and the like
-/// follow what they hold.
+namespace internal {
 template <class T>
-struct IsSendable : std::true_type {};
+concept StaysOnItsWorker = requires { typename T::leat_stays_on_its_worker; };
+}  // namespace internal
+
+/// False for a type that must stay on its worker: specialise it, or give the type a member type
+/// `leat_stays_on_its_worker`. Containers, pairs and the like follow what they hold.
+template <class T>
+struct IsSendable : std::bool_constant<!internal::StaysOnItsWorker<T>> {};
 
 template <class T>
 struct IsSendable<LocalPtr<T>> : std::false_type {};
 template <class T>
 struct IsSendable<const T> : IsSendable<T> {};
+template <class T, std::size_t kSize>
+struct IsSendable<std::array<T, kSize>> : IsSendable<T> {};
 template <template <class...> class Wrapper, class... Ts>
-struct IsSendable<Wrapper<Ts...>> : std::bool_constant<(IsSendable<Ts>::value && ...)> {};
-template <class T>
-  requires requires { typename T::leat_stays_on_its_worker; }
-struct IsSendable<T> : std::false_type {};
+struct IsSendable<Wrapper<Ts...>>
+    : std::bool_constant<!internal::StaysOnItsWorker<Wrapper<Ts...>> &&
+                         (IsSendable<Ts>::value && ...)> {};
 
 template <class T>
 concept Sendable = IsSendable<T>::value;

@@ -22,12 +22,12 @@ struct MoveOnly {
   MoveOnly(MoveOnly&&) = default;
   MoveOnly& operator=(MoveOnly&&) = default;
 };
-struct Copyable {};
+struct MayCopy {};
 }  // namespace internal
 
 template <progress::Timestamp T, Container C>
 class Stream
-    : private std::conditional_t<std::copyable<C>, internal::Copyable, internal::MoveOnly> {
+    : private std::conditional_t<CopyableContainer<C>, internal::MayCopy, internal::MoveOnly> {
  public:
   using Time = T;
   using Batch = C;

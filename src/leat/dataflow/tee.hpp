@@ -17,7 +17,8 @@ template <class T, Container C>
 class Tee final : public LocalCounted<Tee<T, C>> {
  public:
   void add(std::unique_ptr<Push<T, C>> consumer) {
-    LEAT_CHECK(std::copyable<C> || consumers_.empty(), "one consumer for what cannot be copied");
+    LEAT_CHECK(CopyableContainer<C> || consumers_.empty(),
+               "one consumer for what cannot be copied");
     consumers_.push_back(std::move(consumer));
   }
 
@@ -26,7 +27,7 @@ class Tee final : public LocalCounted<Tee<T, C>> {
       message.batch.clear();
       return;
     }
-    if constexpr (std::copyable<C>) {
+    if constexpr (CopyableContainer<C>) {
       for (std::size_t i = 0; i + 1 < consumers_.size(); ++i) {
         Message<T, C> copy{message.stamp, message.batch};
         consumers_[i]->push(copy);

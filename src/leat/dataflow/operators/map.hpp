@@ -123,11 +123,11 @@ class FlatMapLogic {
   using R = std::ranges::range_value_t<Range>;
 
  public:
-  FlatMapLogic(F f, core::Activation self) : f_(std::move(f)), self_(self) {}
+  FlatMapLogic(F f, Activator self) : f_(std::move(f)), self_(std::move(self)) {}
 
   template <class In, class Out>
   void operator()(In& input, Out& output) {
-    std::size_t left = kRecordsPerActivation;
+    std::size_t left = kRecordsPerActivation<R>;
     while (left > 0) {
       if (!current_) {
         auto message = input.next();
@@ -144,12 +144,10 @@ class FlatMapLogic {
       }
       if (!open_ && position_ == records.size()) current_.reset();
     }
-    if (current_ || open_) self_.activate();
+    self_.activate();  // there is, or may be, more
   }
 
  private:
-  static constexpr std::size_t kRecordsPerActivation = 32 * kBatchRecords<R>;
-
   // A range being emitted; its iterators point into it, so it stays where it is.
   struct Open {
     explicit Open(Range r) : range(std::move(r)), next(std::ranges::begin(range)) {}
@@ -181,7 +179,7 @@ class FlatMapLogic {
   };
 
   F f_;
-  core::Activation self_;
+  Activator self_;
   std::optional<Received<T, C>> current_;
   std::size_t position_ = 0;
   OpenSlot open_;

@@ -46,7 +46,7 @@ class BroadcastOp : public Named<BroadcastOp> {
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
     using R = RecordOf<C>;
-    static_assert(std::copyable<R>, "broadcast: records must be copyable to reach all workers");
+    static_assert(Copyable<R>, "broadcast: records must be copyable to reach all workers");
     using Addressed = std::pair<std::uint64_t, R>;
     const std::uint64_t peers = stream.scope_state()->context->seat.peers();
     return std::move(stream) | flat_map<Addressed>([peers](R record, auto& out) {

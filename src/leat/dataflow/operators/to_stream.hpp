@@ -30,12 +30,11 @@ template <progress::Timestamp T, std::ranges::input_range Range>
         return [state = std::move(state), capability = std::move(capability),
                 activation = info.activation](auto& output) mutable {
           if (!capability) return;
-          constexpr std::size_t kRecordsPerActivation = 32 * kBatchRecords<Record>;
           {
             auto session = output.session(capability);
-            std::size_t left = kRecordsPerActivation;
+            std::size_t left = kRecordsPerActivation<Record>;
             while (left-- > 0 && state->next != std::ranges::end(state->range)) {
-              if constexpr (std::is_copy_constructible_v<Record>) {
+              if constexpr (Copyable<Record>) {
                 session.give(*state->next);
               } else {
                 session.give(std::ranges::iter_move(state->next));
