@@ -47,6 +47,8 @@ struct OutputToken final : LocalCounted<OutputToken<T>> {
 template <progress::Timestamp T>
 class Capability {
  public:
+  using leat_stays_on_its_worker = void;
+
   /// Empty: the right to nothing.
   Capability() = default;
   Capability(Capability&& other) noexcept
@@ -165,6 +167,8 @@ class Capability {
 template <progress::Timestamp T>
 class CapabilitySet {
  public:
+  using leat_stays_on_its_worker = void;
+
   CapabilitySet() = default;
 
   /// Adds one; what it makes superfluous is dropped, and it is itself if it is superfluous.

@@ -12,6 +12,7 @@
 #include <exception>
 #include <iterator>
 #include <source_location>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,26 +29,28 @@ class Input {
 
  public:
   using Batch = std::vector<Record>;
+  using leat_stays_on_its_worker = void;
 
   Input() = default;
   Input(Input&&) = default;
-  Input& operator=(Input&& other) noexcept {
+  /// Ends this input first.
+  Input& operator=(Input&& other) {
     if (this != &other) {
       close();
+      who_ = std::move(other.who_);
       attached_ = std::move(other.attached_);
       batch_ = std::move(other.batch_);
       time_ = other.time_;
+      unflushed_ = std::exchange(other.unflushed_, false);
       closed_ = other.closed_;
     }
     return *this;
   }
   /// Ends the input; after an exception it gives up what was not sent.
   ~Input() noexcept(false) {
-    if (std::uncaught_exceptions() > exceptions_) {
-      attached_.clear();
-    } else {
-      close();
-    }
+    // What was shipped is counted, so it must arrive.
+    if (std::uncaught_exceptions() > exceptions_) batch_.clear();
+    close();
   }
 
   /// The current time: of what is sent next.
@@ -82,6 +85,7 @@ class Input {
     ship();
     if (!unflushed_) return;
     unflushed_ = false;
+    forget_ended();
     for (auto& to : attached_) to.tee->flush();
   }
 
@@ -91,7 +95,7 @@ class Input {
   void advance_to(const T& time) {
     require_open("its time to be advanced");
     if (!progress::less_equal(time_, time)) {
-      throw UsageError("input", "to advance to time " + show(time),
+      throw UsageError(described(), "to advance to time " + show(time),
                        "a current time of " + show(time_), "times of an input only move forward");
     }
     flush();
@@ -109,8 +113,19 @@ class Input {
   }
 
   /// For `Scope::input`.
+  ///
+  /// Errors: `UsageError` if the input is closed, or feeds a dataflow and its records cannot be
+  ///         copied for another.
   void attach(Capability<T> capability, LocalPtr<Tee<T, Batch>> tee) {
+    const auto& name = capability.token()->operator_name;
+    if (who_.empty()) who_ = name.described();
     require_open("a dataflow to be fed");
+    forget_ended();
+    if (!Copyable<Record> && !attached_.empty()) {
+      throw UsageError(name.described(), "a dataflow to be fed",
+                       "an input that feeds another one, with records that cannot be copied",
+                       "give each dataflow an input of its own");
+    }
     flush();
     capability.downgrade(time_);
     attached_.push_back({std::move(capability), std::move(tee)});
@@ -122,16 +137,26 @@ class Input {
     LocalPtr<Tee<T, Batch>> tee;
   };
 
+  [[nodiscard]] std::string described() const { return who_.empty() ? "input" : who_; }
+
+  // Dataflows that ended, or were dropped, before the input did: nobody is there any more.
+  void forget_ended() {
+    std::erase_if(attached_,
+                  [](const Attached& to) { return to.capability.token()->ledger->closed(); });
+  }
+
   void require_open(const char* what) const {
     if (closed_)
-      throw UsageError("input", what, "an input that was closed", "close it after the last record");
+      throw UsageError(described(), what, "an input that was closed",
+                       "close it after the last record");
   }
 
   void ship() {
     if (batch_.empty()) return;
+    forget_ended();
     for (std::size_t i = 0; i < attached_.size(); ++i) {
       Message<T, Batch> message{Stamp<T>(time_), {}};
-      if constexpr (std::copyable<Record>) {
+      if constexpr (Copyable<Record>) {
         if (i + 1 < attached_.size()) message.batch = batch_;
       }
       if (i + 1 == attached_.size()) message.batch = std::move(batch_);
@@ -142,6 +167,7 @@ class Input {
     unflushed_ = true;
   }
 
+  std::string who_;  // the operator that first took from this input; empty before
   std::vector<Attached> attached_;
   Batch batch_;
   T time_ = progress::TimestampTraits<T>::minimum();

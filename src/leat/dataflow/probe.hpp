@@ -29,6 +29,8 @@ struct ProbeCore final : LocalCounted<ProbeCore<T>> {
 template <progress::Timestamp T = std::uint64_t>
 class Probe {
  public:
+  using leat_stays_on_its_worker = void;
+
   Probe() : core_(make_local<internal::ProbeCore<T>>()) {}
 
   /// Whether a time before `time` (or at it) may still come.

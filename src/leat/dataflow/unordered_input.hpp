@@ -19,6 +19,8 @@ namespace leat::dataflow {
 template <progress::Timestamp T, class Record>
 class UnorderedHandle {
  public:
+  using leat_stays_on_its_worker = void;
+
   explicit UnorderedHandle(LocalPtr<internal::OutputCore<T, std::vector<Record>>> core)
       : core_(std::move(core)) {}
 
@@ -26,13 +28,13 @@ class UnorderedHandle {
   class [[nodiscard]] Sending {
    public:
     Sending(internal::OutputCore<T, std::vector<Record>>& core, const Capability<T>& capability)
-        : core_(core), time_(capability.time()) {}
+        : core_(core), capability_(capability.clone()) {}
     Sending(const Sending&) = delete;
     Sending& operator=(const Sending&) = delete;
     ~Sending() noexcept(false) {
-      if (batch_.empty() || std::uncaught_exceptions() > exceptions_) return;
+      if (std::uncaught_exceptions() > exceptions_) batch_.clear();
       ship();
-      core_.tee->flush();
+      if (unflushed_ && !core_.token->ledger->closed()) core_.tee->flush();
     }
     void give(Record record) {
       batch_.push_back(std::move(record));
@@ -41,14 +43,21 @@ class UnorderedHandle {
 
    private:
     void ship() {
-      Message<T, std::vector<Record>> message{Stamp<T>(time_), std::move(batch_)};
+      if (batch_.empty()) return;
+      if (core_.token->ledger->closed()) {  // whoever would receive it is gone
+        batch_.clear();
+        return;
+      }
+      Message<T, std::vector<Record>> message{Stamp<T>(capability_.time()), std::move(batch_)};
+      unflushed_ = true;
       core_.tee->push(message);
       batch_ = std::move(message.batch);
       batch_.clear();
     }
     internal::OutputCore<T, std::vector<Record>>& core_;
-    T time_;
+    Capability<T> capability_;  // its own: the program may give up the one it was opened with
     std::vector<Record> batch_;
+    bool unflushed_ = false;  // something waits in an edge
     int exceptions_ = std::uncaught_exceptions();
   };
 
