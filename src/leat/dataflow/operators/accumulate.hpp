@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/complete_times.hpp>
 #include <leat/dataflow/hash.hpp>
-#include <leat/dataflow/notificator.hpp>
 #include <leat/dataflow/pipe.hpp>
 
 namespace leat::dataflow {
@@ -21,7 +21,8 @@ namespace leat::dataflow {
 namespace internal {
 
 /// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became
-/// when the time is complete: `add(state, batch)`, `finish(state, session)`.
+/// when the time is complete: `add(state, batch)`, and `finish(state, session, left)`, which sends at
+/// most `left` records, takes them off it, and returns whether it sent all.
 template <class State, class R, progress::Timestamp T, Container C, class Pact, class Fresh,
           class Add, class Finish>
 StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& name,
@@ -31,23 +32,24 @@ StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& na
   auto [output, results] = builder.template new_output<std::vector<R>>();
   builder.build([&](auto) {
     return [input = std::move(input), output = std::move(output), states = std::map<T, State>(),
-            notificator = Notificator<T>(), fresh = std::move(fresh), add = std::move(add),
-            finish = std::move(finish)]() mutable {
+            complete = CompleteTimes<T>(builder.info().activation), fresh = std::move(fresh),
+            add = std::move(add), finish = std::move(finish)]() mutable {
       input.for_each([&](auto& message) {
         auto at = states.find(message.time());
         if (at == states.end()) {
           at = states.emplace(message.time(), fresh()).first;
-          notificator.notify_at(message.retain(0));
+          complete.notify_at(message.retain(0));
         }
         add(at->second, message.records());
       });
-      notificator.look_again();
-      while (auto done = notificator.next(input.frontier())) {
-        const auto at = states.find(done->time());
-        auto session = output.session(done->capability);
-        finish(at->second, session);
+      std::size_t budget = kRecordsPerActivation<R>;
+      complete.for_each(input.frontier(), budget, [&](const auto& capability, std::size_t& left) {
+        const auto at = states.find(capability.time());
+        auto session = output.session(capability);
+        if (!finish(at->second, session, left)) return false;
         states.erase(at);
-      }
+        return true;
+      });
     };
   });
   return std::move(results);
@@ -64,7 +66,11 @@ class AccumulateOp : public Named<AccumulateOp<State, F>> {
     return per_time<State, State>(
         stream, this->name_, pipeline, [start = std::move(start_)] { return start; },
         [f = std::move(f_)](State& state, C& records) mutable { f(state, records); },
-        [](State& state, auto& session) { session.give(std::move(state)); });
+        [](State& state, auto& session, std::size_t& left) {
+          session.give(std::move(state));
+          --left;
+          return true;
+        });
   }
 
  private:
@@ -81,7 +87,11 @@ class CountOp : public Named<CountOp> {
     return per_time<std::size_t, std::size_t>(
         stream, this->name_, pipeline, [] { return std::size_t{0}; },
         [](std::size_t& count, C& records) { count += records.size(); },
-        [](std::size_t count, auto& session) { session.give(count); });
+        [](std::size_t count, auto& session, std::size_t& left) {
+          session.give(count);
+          --left;
+          return true;
+        });
   }
 };
 
@@ -113,8 +123,13 @@ class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
             fold(std::as_const(key), std::move(value), state);
           }
         },
-        [emit = std::move(emit_)](States& states, auto& session) mutable {
-          for (auto& [key, state] : states) session.give(emit(key, std::move(state)));
+        [emit = std::move(emit_)](States& states, auto& session, std::size_t& left) mutable {
+          for (; left > 0 && !states.empty(); --left) {
+            const auto at = states.begin();
+            session.give(emit(at->first, std::move(at->second)));
+            states.erase(at);
+          }
+          return states.empty();
         });
   }
 

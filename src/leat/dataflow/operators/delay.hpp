@@ -10,7 +10,7 @@
 
 #include <leat/base/usage_error.hpp>
 #include <leat/dataflow/builder.hpp>
-#include <leat/dataflow/notificator.hpp>
+#include <leat/dataflow/complete_times.hpp>
 #include <leat/dataflow/pipe.hpp>
 
 namespace leat::dataflow {
@@ -28,9 +28,10 @@ class DelayOp : public Named<DelayOp<F>> {
     auto input = builder.new_input(stream, pipeline);
     auto [output, delayed] = builder.template new_output<C>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output), waiting = std::map<T, C>(),
-              notificator = Notificator<T>(), who = builder.name().described(),
-              f = std::move(f_)]() mutable {
+      return [input = std::move(input), output = std::move(output),
+              waiting = std::map<T, Stash<C>>(),
+              complete = CompleteTimes<T>(builder.info().activation),
+              who = builder.name().described(), f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           for (auto& record : message.records()) {
             T later = f(std::as_const(record), message.time());
@@ -41,16 +42,19 @@ class DelayOp : public Named<DelayOp<F>> {
                   "a time that is not at or after its own", "return a later time");
             }
             const auto [at, is_new] = waiting.try_emplace(later);
-            if (is_new) notificator.notify_at(message.delayed(later));
-            at->second.push_back(std::move(record));
+            if (is_new) complete.notify_at(message.delayed(later));
+            at->second.records.push_back(std::move(record));
           }
         });
-        notificator.look_again();
-        while (auto done = notificator.next(input.frontier())) {
-          const auto at = waiting.find(done->time());
-          output.session(done->capability).give_batch(at->second);
+        std::size_t budget = kRecordsPerActivation<RecordOf<C>>;
+        complete.for_each(input.frontier(), budget, [&](const auto& capability, std::size_t& left) {
+          const auto at = waiting.find(capability.time());
+          auto session = output.session(capability);
+          const auto send = [&](RecordOf<C>&& record) { session.give(std::move(record)); };
+          if (!at->second.work(left, send)) return false;
           waiting.erase(at);
-        }
+          return true;
+        });
       };
     });
     return std::move(delayed);

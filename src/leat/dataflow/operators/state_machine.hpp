@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/complete_times.hpp>
 #include <leat/dataflow/hash.hpp>
-#include <leat/dataflow/notificator.hpp>
 #include <leat/dataflow/pipe.hpp>
 
 namespace leat::dataflow {
@@ -48,44 +48,47 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
                                    }));
     auto [output, results] = builder.template new_output<std::vector<R>>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output), waiting = std::map<T, C>(),
+      return [input = std::move(input), output = std::move(output),
+              waiting = std::map<T, Stash<C>>(),
               states = std::unordered_map<Key, State, KeyHash>(8, KeyHash{hash_}),
-              notificator = Notificator<T>(), fold = std::move(fold_)]() mutable {
-        const auto apply = [&](C& records, auto& session) {
-          for (auto& [key, value] : records) {
-            auto& state = states[key];
-            Transition<R> transition = fold(std::as_const(key), std::move(value), state);
-            if (transition.remove) states.erase(key);
-            session.give_all(std::move(transition.emit));
-          }
+              complete = CompleteTimes<T>(builder.info().activation),
+              fold = std::move(fold_)]() mutable {
+        const auto apply = [&](RecordOf<C>&& record, auto& session) {
+          auto& [key, value] = record;
+          auto& state = states[key];
+          Transition<R> transition = fold(std::as_const(key), std::move(value), state);
+          if (transition.remove) states.erase(key);
+          session.give_all(std::move(transition.emit));
+        };
+        std::size_t budget = kRecordsPerActivation<RecordOf<C>>;
+        const auto apply_complete = [&] {
+          complete.for_each(
+              input.frontier(), budget, [&](const auto& capability, std::size_t& left) {
+                const auto at = waiting.find(capability.time());
+                auto session = output.session(capability);
+                const auto step = [&](RecordOf<C>&& record) { apply(std::move(record), session); };
+                if (!at->second.work(left, step)) return false;
+                waiting.erase(at);
+                return true;
+              });
         };
         // First what became complete, in order; then what can be applied at once.
-        notificator.look_again();
-        const auto complete = [&] {
-          while (auto done = notificator.next(input.frontier())) {
-            const auto at = waiting.find(done->time());
-            auto session = output.session(done->capability);
-            apply(at->second, session);
-            waiting.erase(at);
-          }
-        };
-        complete();
+        apply_complete();
         input.for_each([&](auto& message) {
           if (!input.frontier().less_than(message.time()) &&
               !earlier_waits(waiting, message.time())) {
             auto session = output.session(message);
-            apply(message.records(), session);
+            for (auto& record : message.records()) apply(std::move(record), session);
             return;
           }
           auto at = waiting.find(message.time());
           if (at == waiting.end()) {
-            at = waiting.emplace(message.time(), C{}).first;
-            notificator.notify_at(message.retain(0));
+            at = waiting.try_emplace(message.time()).first;
+            complete.notify_at(message.retain(0));
           }
-          for (auto& record : message.records()) at->second.push_back(std::move(record));
+          for (auto& record : message.records()) at->second.records.push_back(std::move(record));
         });
-        notificator.look_again();
-        complete();
+        apply_complete();
       };
     });
     return std::move(results);
@@ -93,8 +96,8 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
 
  private:
   template <class T, class C>
-  static bool earlier_waits(const std::map<T, C>& waiting, const T& time) {
-    for (const auto& [earlier, records] : waiting) {
+  static bool earlier_waits(const std::map<T, Stash<C>>& waiting, const T& time) {
+    for (const auto& [earlier, stash] : waiting) {
       if (!(earlier < time)) return false;
       if (progress::less_than(earlier, time)) return true;
     }
