@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -107,7 +108,7 @@ auto propagate(const Stopwatch& watch) {
         auto session = output.session(done->capability);
         for (const auto& [from, to, edit] : edge_changes[time]) {
           auto& page = pages[from];
-          update(page, session, [&, to = to, edit = edit] { page.edit_link(to, edit); });
+          update(page, session, [&] { page.edit_link(to, edit); });
         }
         edge_changes.erase(time);
 
@@ -120,7 +121,7 @@ auto propagate(const Stopwatch& watch) {
           sum += std::abs(by);
           max = std::max(max, std::abs(by));
           auto& page = pages[node];
-          update(page, session, [&, by = by] { page.change_rank(by); });
+          update(page, session, [&] { page.change_rank(by); });
         }
         rank_changes.erase(time);
         if (count == 0) continue;
