@@ -13,8 +13,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <utility>
-#include <vector>
 
 namespace df = leat::dataflow;
 
@@ -23,13 +23,13 @@ int main() {
     // [unordered_input]
     auto [input, capability] = worker.dataflow([](auto& scope) {
       auto made = df::unordered_input<std::uint64_t>(scope);
-      made.stream |
-          df::inspect_batch([](std::uint64_t time, const std::vector<std::uint64_t>& batch) {
-            std::printf("%lu -> [", time);
-            for (const auto& record : batch)
-              std::printf(&record == batch.data() ? "%lu" : ", %lu", record);
-            std::printf("]\n");
-          });
+      made.stream | df::inspect_batch([](std::uint64_t time, const auto& batch) {
+        std::string records;
+        for (const auto record : batch) {
+          records += (records.empty() ? "" : ", ") + std::to_string(record);
+        }
+        std::printf("%lu -> [%s]\n", time, records.c_str());
+      });
       return std::pair(std::move(made.handle), std::move(made.capability));
     });
     for (std::uint64_t round = 0; round < 10; ++round) {
