@@ -3,7 +3,8 @@
 
 A layer includes itself and the layers its line names; <leat/base/os/...> only those on the line `os`.
 Only base/os includes headers of the kernel, and base/model, which stands in for it. `internal/` is for its own layer. Umbrella headers directly
-in src/leat may include everything, and no layer includes one. DEPENDS of a layer says nothing that the
+in src/leat may include everything, and no layer includes one, but for its tests (x_test.cpp, and test_x.hpp
+which they share). DEPENDS of a layer says nothing that the
 table does not.
 """
 
@@ -31,12 +32,16 @@ def table(root):
     return allowed
 
 
+def is_test(path):
+    return path.endswith("_test.cpp") or os.path.basename(path).startswith("test_")
+
+
 def check_include(root, allowed, path, layer, target):
     """What is wrong with layer's file `path` including `target`, or None."""
     if not target.startswith("leat/"):
-        if KERNEL.match(target) and not path.startswith(MAY_CALL_THE_KERNEL) and not path.endswith("_test.cpp"):
+        if KERNEL.match(target) and not path.startswith(MAY_CALL_THE_KERNEL) and not is_test(path):
             return f"includes the kernel's <{target}>; only src/leat/base/os does"
-        if FOR_SOURCES_ONLY.match(target) and path.endswith(".hpp"):
+        if FOR_SOURCES_ONLY.match(target) and path.endswith(".hpp") and not is_test(path):
             return f"includes <{target}>, which is for sources only"
         return None
     if not os.path.exists(os.path.join(root, "src", target)):
@@ -45,6 +50,8 @@ def check_include(root, allowed, path, layer, target):
     if layer is None:
         return None
     if len(parts) == 2:
+        if is_test(path):
+            return None
         return f"includes the umbrella <{target}>; name the header you need"
     other = parts[1]
     if other != layer and other not in allowed[layer]:

@@ -3,7 +3,7 @@
 
 Every .cpp below src, tests, tools, examples and bench, and every header of a layer, stands in a
 CMakeLists.txt. A header that is not listed is not installed. Headers in internal/
-folders need no mention.
+folders, and test_x.hpp which tests share, need no mention.
 """
 
 import os
@@ -32,7 +32,9 @@ def main():
     known = mentioned(root)
     sources = lint.files(root, FOLDERS, (".cpp", ".hpp"))
     for path in sources:
-        if path.startswith(AS_DATA) or path.endswith(".hpp") and (not path.startswith("src/") or "/internal/" in path):
+        if path.startswith(AS_DATA):
+            continue
+        if path.endswith(".hpp") and (not path.startswith("src/") or re.search(r"/internal/|/test_[^/]*$", path)):
             continue
         # Examples and snippets are often listed without their ending.
         if path not in known and path.removesuffix(".cpp") not in known:

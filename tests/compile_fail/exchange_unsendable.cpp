@@ -15,6 +15,7 @@ auto build(df::Scope<std::uint64_t>& scope, df::Input<leat::LocalPtr<Node>>& nod
   return scope.input(nodes) | df::map([](const leat::LocalPtr<Node>& node) { return node->key; }) |
          df::exchange(df::hash);
 #else
-  return scope.input(nodes) | df::exchange([](const leat::LocalPtr<Node>& node) { return node->key; });
+  return scope.input(nodes) |
+         df::exchange([](const leat::LocalPtr<Node>& node) { return node->key; });
 #endif
 }

@@ -7,13 +7,17 @@ namespace df = leat::dataflow;
 
 bool run() {
 #ifdef RIGHT
-  return df::execute({}, [](df::Worker& worker) {
-           int steps = 0;
-           while (worker.step()) ++steps;
-         }).ok();
+  return df::execute({},
+                     [](df::Worker& worker) {
+                       int steps = 0;
+                       while (worker.step()) ++steps;
+                     })
+      .ok();
 #else
-  return df::execute({}, [steps = 0](df::Worker& worker) mutable {
-           while (worker.step()) ++steps;
-         }).ok();
+  return df::execute({},
+                     [steps = 0](df::Worker& worker) mutable {
+                       while (worker.step()) ++steps;
+                     })
+      .ok();
 #endif
 }

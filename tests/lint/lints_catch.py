@@ -16,6 +16,8 @@ LAYERS = {"tools/layers.txt": "base:\ncore: base\ndataflow: core base\nos: core\
           "src/leat/core/internal/c.hpp": "#include <leat/base/os/b.hpp>\n",
           "src/leat/core/d.hpp": "#include <leat/core/internal/c.hpp>\n// #include <leat/dataflow/e.hpp>\n",
           "src/leat/dataflow/e.hpp": "#include <leat/core/d.hpp>\n#include <vector>\n",
+          "src/leat/core/d_test.cpp": "#include <leat/leat.hpp>\n#include <leat/core/test_d.hpp>\n",
+          "src/leat/core/test_d.hpp": "#include <gtest/gtest.h>\n",
           "src/leat/leat.hpp": "#include <leat/dataflow/e.hpp>\n",
           "src/leat/core/CMakeLists.txt": "leat_layer(core DEPENDS leat::base HEADERS d.hpp)\n"}
 
@@ -26,7 +28,7 @@ EDGES = {"src/leat/base/atomic.hpp": "#include <atomic>\nstd::atomic<int> a;\n",
          "src/leat/core/a_test.cpp": "#include <atomic>\n"}
 
 TESTS = {"src/leat/core/CMakeLists.txt": "leat_layer(core HEADERS a.hpp\n  TESTS a_test.cpp)\n",
-         "src/leat/core/a.hpp": "", "src/leat/core/a_test.cpp": "", "src/leat/core/internal/b.hpp": ""}
+         "src/leat/core/a.hpp": "", "src/leat/core/a_test.cpp": "", "src/leat/core/test_a.hpp": "", "src/leat/core/internal/b.hpp": ""}
 
 DOCS = {"README.md": "# Read me\nSee [the page](docs/a.md#the-heading), `src/a.cpp`, `src/x/*.hpp`.\n\n"
                      "<!-- quote: src/a.cpp#part -->\n```cpp\nint a;\n  int b;\n```\n",
@@ -41,6 +43,7 @@ CASES = {
         ({"src/leat/dataflow/e.hpp": "#include <leat/core/internal/c.hpp>\n"}, "is internal to core"),
         ({"src/leat/core/d.hpp": "#include <leat/leat.hpp>\n"}, "includes the umbrella"),
         ({"src/leat/core/d.hpp": "#include <leat/base/gone.hpp>\n"}, "does not exist"),
+        ({"src/leat/core/d_test.cpp": "#include <leat/dataflow/e.hpp>\n"}, "core may not include dataflow"),
         ({"src/leat/core/d.cpp": "# include <sys/mman.h>\n"}, "includes the kernel's <sys/mman.h>"),
         ({"src/leat/core/d.hpp": "#include <CLI/CLI.hpp>\n"}, "for sources only"),
         ({"src/leat/extra/f.hpp": ""}, "the layer extra is not in tools/layers.txt"),
