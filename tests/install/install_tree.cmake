@@ -14,7 +14,7 @@ foreach(file IN LISTS texts)
   endforeach()
 endforeach()
 
-file(GLOB_RECURSE tests ${PREFIX}/*_test.* ${PREFIX}/*_fuzz.*)
+file(GLOB_RECURSE tests ${PREFIX}/*_test.* ${PREFIX}/*_fuzz.* ${PREFIX}/test_*)
 if(tests)
   message(SEND_ERROR "tests were installed: ${tests}")
 endif()
