@@ -21,16 +21,16 @@ namespace leat::tool {
 
 struct ComputeOptions {
   std::size_t workers = 1;
-  std::optional<Nanos> idle_spin;  // how long a worker polls before it parks; the library's default
+  std::optional<Nanos> idle_spin{};  // how long a worker polls before it parks; the library's default
   std::size_t top = 20;            // rows of the ranking
 
   /// The nodes that may appear in the ranking: the first so many by PageRank, then by name; all of
   /// them if there is no number. See kEdgeListCandidates.
-  std::optional<std::size_t> candidates;
+  std::optional<std::size_t> candidates{};
 
   /// Questions, answered in this order by one running dataflow: what breaks without this node? If
   /// there are any, they are all that is computed, and there is no ranking.
-  std::vector<NodeId> without;
+  std::vector<NodeId> without{};
 };
 
 /// A row of the ranking; the words are those of definitions.hpp.

@@ -119,8 +119,8 @@ auto loop(Scope& scope, Stream<Watch> watches, Stream<Loss> removals, std::size_
 
 }  // namespace
 
-Stream<Gone> breakage(Scope& scope, Stream<Watch> watches, Stream<Loss> removals,
-                      std::size_t nodes, Meter& meter, const std::string& name) {
+Stream<Gone> breakage(Scope& scope, Stream<Watch> watches, Stream<Loss> removals, std::size_t nodes,
+                      Meter& meter, const std::string& name) {
   return loop(scope, std::move(watches), std::move(removals), nodes, meter, name, lose(),
               [](const LoopStream<Gone>& gone) { return gone; });
 }
@@ -128,13 +128,13 @@ Stream<Gone> breakage(Scope& scope, Stream<Watch> watches, Stream<Loss> removals
 Stream<GoneInRound> breakage_by_round(Scope& scope, Stream<Watch> watches, Stream<Loss> removals,
                                       std::size_t nodes, Meter& meter, const std::string& name) {
   const auto with_round = [](const LoopStream<Gone>& gone) {
-    return gone |
-           df::unary<GoneInRound>(df::pipeline, "note round", [](auto, const auto&) {
+    return gone | df::unary<GoneInRound>(df::pipeline, "note round", [](auto, const auto&) {
              return [](auto& input, auto& output) {
                input.for_each([&](auto& message) {
                  auto session = output.session(message);
                  const auto round = static_cast<std::uint32_t>(message.time().inner);
-                 for (const Gone& record : message.records()) session.give({record, round});
+                 for (const Gone& record : message.records())
+                   session.give(GoneInRound{record, round});
                });
              };
            });

@@ -41,17 +41,16 @@ class Labels {
 };
 
 auto improve(const Share& share) {
-  return df::unary<Label>(
-      df::exchange_by(by_node), "improve", [share](auto, const auto&) {
-        return [labels = Labels(share)](auto& offers, auto& output) mutable {
-          offers.for_each([&](auto& message) {
-            auto session = output.session(message);
-            for (const Label& offer : message.records()) {
-              if (labels.improve(offer)) session.give(offer);
-            }
-          });
-        };
+  return df::unary<Label>(df::exchange_by(by_node), "improve", [share](auto, const auto&) {
+    return [labels = Labels(share)](auto& offers, auto& output) mutable {
+      offers.for_each([&](auto& message) {
+        auto session = output.session(message);
+        for (const Label& offer : message.records()) {
+          if (labels.improve(offer)) session.give(offer);
+        }
       });
+    };
+  });
 }
 
 /// Of labels that improve, each node's last.
@@ -95,9 +94,9 @@ Stream<Fact<std::uint32_t>> component_sizes(Scope& scope, Stream<Edge> edges, st
                                             Meter& meter) {
   const Share share(nodes, scope);
   auto both_ways = std::move(edges) | df::flat_map<Edge>([](const Edge& edge, auto& out) {
-                     out(edge);
-                     out(Edge{edge.to, edge.from});
-                   }).named("both ways");
+                                        out(edge);
+                                        out(Edge{edge.to, edge.from});
+                                      }).named("both ways");
   auto own = own_nodes(scope, nodes) | df::map([](NodeId node) { return Label{node, node}; });
   auto labels = scope.iterative("components", [&](LoopScope& inner) {
     auto loop = df::loop_variable<Label>(inner, Round{1});

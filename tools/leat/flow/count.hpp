@@ -28,7 +28,8 @@ template <class NodeOf>
           while (const auto complete = notificator.next(input.frontier())) {
             auto session = output.session(complete->capability);
             for (std::size_t row = 0; row < counts.size(); ++row) {
-              if (counts[row] != 0) session.give({share.node_of(row), counts[row]});
+              if (counts[row] != 0)
+                session.give(Fact<std::uint32_t>{share.node_of(row), counts[row]});
             }
           }
         };

@@ -18,8 +18,7 @@ namespace internal {
 template <class Record, class Pact, class Before>
 auto first_of_worker(Pact pact, std::string name, std::size_t count, Before before) {
   return df::unary_notify<Record>(std::move(pact), std::move(name), [=](auto, const auto&) {
-    return [=, kept = std::vector<Record>()](auto& input, auto& output,
-                                             auto& notificator) mutable {
+    return [=, kept = std::vector<Record>()](auto& input, auto& output, auto& notificator) mutable {
       input.for_each([&](auto& message) {
         if (kept.empty()) notificator.notify_at(message.retain());
         const auto& records = message.records();
@@ -46,7 +45,7 @@ template <class Record, class Before>
                                    Before before) {
   return std::move(stream) |
          internal::first_of_worker<Record>(df::pipeline, name + ": own", count, before) |
-         internal::first_of_worker<Record>(to_first_worker, name, count, before);
+         internal::first_of_worker<Record>(to_first_worker(), name, count, before);
 }
 
 }  // namespace leat::tool::flow

@@ -50,11 +50,11 @@ class alignas(kSector) Meter {
 
 /// Passes a stream of a loop on, and tells `meter`, which outlives the dataflow.
 [[nodiscard]] inline auto metered(Meter& meter, const std::string& loop) {
-  return df::inspect_core([&meter](const LoopTime& time,
-                                   const auto& batch) { meter.came(time, batch.size()); },
-                          [&meter, loop](progress::AntichainRef<LoopTime> frontier) {
-                            meter.moved(loop, frontier);
-                          })
+  return df::inspect_core(
+             [&meter](const LoopTime& time, const auto& batch) { meter.came(time, batch.size()); },
+             [&meter, loop](progress::AntichainRef<LoopTime> frontier) {
+               meter.moved(loop, frontier);
+             })
       .named("meter");
 }
 

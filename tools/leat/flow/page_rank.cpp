@@ -44,11 +44,11 @@ struct Ports {
 class RankOperator {
  public:
   /// Of `held`, the first two move on with the rounds, and the last waits for the end.
-  RankOperator(Ports ports, std::vector<df::Capability<LoopTime>> held,
-               core::Activation activation, const Share& share, std::size_t peers)
+  RankOperator(Ports ports, std::vector<df::Capability<LoopTime>> held, df::Activator activation,
+               const Share& share, std::size_t peers)
       : ports_(std::move(ports)),
         held_(std::move(held)),
-        activation_(activation),
+        activation_(std::move(activation)),
         share_(share),
         peers_(peers),
         edges_(share.size()) {}
@@ -175,7 +175,7 @@ class RankOperator {
 
   Ports ports_;
   std::vector<df::Capability<LoopTime>> held_;
-  core::Activation activation_;
+  df::Activator activation_;
   Share share_;
   std::size_t peers_;
   Rows<NodeId> edges_;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 
 namespace leat::tool::flow {
 
@@ -80,13 +81,14 @@ class Share {
 /// Each worker's own nodes.
 [[nodiscard]] inline Stream<NodeId> own_nodes(Scope& scope, std::size_t nodes) {
   const Share share(nodes, scope);
-  return df::to_stream(scope, std::views::iota(std::size_t{0}, share.size()) |
-                                  std::views::transform(
-                                      [share](std::size_t row) { return share.node_of(row); }));
+  return df::to_stream(
+      scope, std::views::iota(std::size_t{0}, share.size()) |
+                 std::views::transform([share](std::size_t row) { return share.node_of(row); }));
 }
 
 /// Routes all records to the worker that hands the result over.
-inline constexpr auto to_first_worker =
-    df::exchange_by([](const auto&) { return std::uint64_t{0}; });
+[[nodiscard]] inline auto to_first_worker() {
+  return df::exchange_by([](const auto&) { return std::uint64_t{0}; });
+}
 
 }  // namespace leat::tool::flow

@@ -1,0 +1,312 @@
+#include "compute.hpp"
+
+#include <leat/base/clock.hpp>
+#include <leat/comm/spawn.hpp>
+#include "flow/breakage.hpp"
+#include "flow/components.hpp"
+#include "flow/count.hpp"
+#include "flow/first.hpp"
+#include "flow/lookup.hpp"
+#include "flow/meter.hpp"
+#include "flow/page_rank.hpp"
+#include "flow/sketch.hpp"
+#include "flow/streams.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace leat::tool {
+namespace {
+
+using namespace flow;
+
+/// How many nodes a worker feeds between two steps.
+constexpr NodeId kNodesPerStep = 1024;
+/// How often the progress display is told.
+constexpr Nanos kTellEvery = std::chrono::milliseconds(50);
+
+/// A node's rank, looked up by how many nodes it breaks.
+class Ranks {
+ public:
+  explicit Ranks(const Share& share) : share_(share), ranks_(share.size()) {}
+  void add(const Ranked& ranked) { ranks_[share_.row_of(ranked.node)] = ranked.page_rank; }
+  void seal() {}
+  template <class Session>
+  void answer(const Fact<std::uint32_t>& gone, Session& session) const {
+    // Who is gone includes what was removed.
+    session.give(RankedNode{gone.node, ranks_[share_.row_of(gone.node)], gone.value - 1, 0});
+  }
+
+ private:
+  Share share_;
+  std::vector<std::uint64_t> ranks_;
+};
+
+/// How many nodes each row's node reaches; on the first worker, for the rows that are shown.
+class Reaches {
+ public:
+  void add(const Fact<std::uint32_t>& reached) { reached_.push_back(reached); }
+  void seal() { std::ranges::sort(reached_, {}, &Fact<std::uint32_t>::node); }
+  template <class Session>
+  void answer(RankedNode row, Session& session) const {
+    const auto found = std::ranges::lower_bound(reached_, row.node, {}, &Fact<std::uint32_t>::node);
+    row.reaches = found->value - 1;  // a node reaches itself, so it was found
+    session.give(row);
+  }
+
+ private:
+  std::vector<Fact<std::uint32_t>> reached_;
+};
+
+/// One worker's part of the job. What is computed is written by the first worker alone.
+class Part {
+ public:
+  Part(df::Worker& worker, const DependencyGraph& graph, const ComputeOptions& options,
+       std::vector<Meter>& meters, Progress& progress, Computed& computed)
+      : worker_(worker),
+        graph_(graph),
+        options_(options),
+        meters_(meters),
+        meter_(meters[worker.index()]),
+        progress_(progress),
+        computed_(computed),
+        share_(graph.nodes(), worker.index(), worker.peers()) {}
+
+  void rank() {
+    df::Input<Edge> edges;
+    df::Input<Watch> watches;
+    worker_.dataflow_named("ranking", [&](Scope& scope) {
+      const auto edges_fed = scope.input(edges);
+      const auto watches_fed = scope.input(watches);
+      build_ranking(scope, edges_fed, watches_fed);
+    });
+    sketch();
+    feed([&](NodeId node) {
+      feed_edges(node, edges);
+      feed_watches(node, watches);
+    });
+    edges.close();
+    watches.close();
+    while (worker_.has_dataflows()) turn();
+  }
+
+  void answer() {
+    df::Input<Watch> watches;
+    df::Input<Loss> questions;
+    df::Probe<> answered;
+    worker_.dataflow_named("questions", [&](Scope& scope) {
+      const auto watches_fed = scope.input(watches);
+      const auto questions_fed = scope.input(questions);
+      build_questions(scope, watches_fed, questions_fed, answered);
+    });
+    sketch();
+    feed([&](NodeId node) { feed_watches(node, watches); });
+    watches.close();
+    if (is_first()) {
+      // Question q is at time q, the first one 1: time 0 is over when the graph is in place.
+      questions.advance_to(1);
+      while (answered.less_than(1)) turn();
+      for (const NodeId removed : options_.without) ask(removed, questions, answered);
+    }
+    questions.close();
+    while (worker_.has_dataflows()) turn();
+  }
+
+ private:
+  [[nodiscard]] bool is_first() const { return worker_.index() == 0; }
+
+  void build_ranking(Scope& scope, const Stream<Edge>& edges, const Stream<Watch>& watches) {
+    const std::size_t nodes = graph_.nodes();
+    const auto ranks = page_rank(scope, edges, nodes, meter_);
+    ranks | df::sink(df::pipeline, "rounds", [this](auto& input) {
+      input.for_each([this](auto& message) {
+        if (is_first()) computed_.page_rank_rounds = message.records().front().rounds;
+      });
+    });
+    component_sizes(scope, edges, nodes, meter_) |
+        df::sink(to_first_worker(), "components", [this](auto& input) {
+          input.for_each([this](auto& message) {
+            for (const auto& [node, size] : message.records()) {
+              ++computed_.components;
+              computed_.largest_component =
+                  std::max<std::size_t>(computed_.largest_component, size);
+            }
+          });
+        });
+
+    const auto by_removal = [](const Gone& gone) { return gone.removal; };
+    const auto shown = first(
+        breakage(scope, watches, candidates(scope, ranks), nodes, meter_, "breaks") |
+            count_by(share_, "count broken", by_removal) |
+            lookup<RankedNode>(ranks, df::pipeline, df::pipeline, "add ranks", Ranks(share_)),
+        "ranking", options_.top, [](const RankedNode& a, const RankedNode& b) {
+          return std::tie(b.breaks, b.page_rank, a.node) < std::tie(a.breaks, a.page_rank, b.node);
+        });
+
+    auto reached =
+        breakage(scope, edges | df::map(watch_of), shown | df::map([](const RankedNode& row) {
+                                                     return removal_of(row.node, row.node);
+                                                   }),
+                 nodes, meter_, "reaches") |
+        count_by(share_, "count reached", by_removal);
+    shown | lookup<RankedNode>(reached, to_first_worker(), df::pipeline, "add reaches", Reaches()) |
+        df::sink(df::pipeline, "rows", [this](auto& input) {
+          input.for_each([this](auto& message) {
+            const auto& rows = message.records();
+            computed_.ranking.insert(computed_.ranking.end(), rows.begin(), rows.end());
+          });
+        });
+  }
+
+  /// What is removed, one at a time, to see what breaks.
+  Stream<Loss> candidates(Scope& scope, const Stream<Ranked>& ranks) {
+    if (!options_.candidates) {
+      return own_nodes(scope, graph_.nodes()) |
+             df::map([](NodeId node) { return removal_of(node, node); });
+    }
+    return first(ranks, "candidates", *options_.candidates,
+                 [](const Ranked& a, const Ranked& b) {
+                   return std::tie(b.page_rank, a.node) < std::tie(a.page_rank, b.node);
+                 }) |
+           df::map([](const Ranked& ranked) { return removal_of(ranked.node, ranked.node); });
+  }
+
+  void build_questions(Scope& scope, const Stream<Watch>& watches, const Stream<Loss>& questions,
+                       const df::Probe<>& answered) {
+    breakage_by_round(scope, watches, questions, graph_.nodes(), meter_, "breaks") |
+        df::exchange([](const GoneInRound&) { return 0; }) |
+        df::inspect_time([this](Time question, const GoneInRound& record) {
+          if (record.round == 0) return;  // what was removed itself
+          computed_.answers[question - 1].broken.push_back({record.gone.node, record.round});
+        }).named("answers") |
+        df::probe(answered);
+  }
+
+  void ask(NodeId removed, df::Input<Loss>& questions, const df::Probe<>& answered) {
+    Answer& answer = computed_.answers.emplace_back();
+    answer.removed = removed;
+    const Time question = questions.time();
+    const Nanos asked_at = clock_.now();
+    questions.send(removal_of(removed, static_cast<std::uint32_t>(question)));
+    questions.advance_to(question + 1);
+    while (answered.less_than(question + 1)) turn();
+    answer.latency = clock_.now() - asked_at;
+    std::ranges::sort(answer.broken, {}, [](const Breakage& breakage) {
+      return std::pair(breakage.distance, breakage.node);
+    });
+  }
+
+  /// Calls `feed_node` for the run of nodes that this worker feeds, whoever keeps them.
+  template <class FeedNode>
+  void feed(FeedNode feed_node) {
+    const std::size_t nodes = graph_.nodes();
+    const auto begin_of = [&](std::size_t worker) {
+      return static_cast<NodeId>(nodes * worker / worker_.peers());
+    };
+    const NodeId end = begin_of(worker_.index() + 1);
+    for (NodeId node = begin_of(worker_.index()); node < end; ++node) {
+      feed_node(node);
+      if (node % kNodesPerStep == 0) {
+        worker_.step();
+        tell();
+      }
+    }
+  }
+  void feed_edges(NodeId node, df::Input<Edge>& input) {
+    const auto targets = graph_.edges_of(node);
+    for (const NodeId to : targets) input.send({node, to});
+    meter_.add(targets.size());
+  }
+  void feed_watches(NodeId node, df::Input<Watch>& input) {
+    for (ClauseId clause = graph_.first_clause(node); clause != graph_.end_clause(node); ++clause) {
+      const auto alternatives = graph_.alternatives(clause);
+      const auto of = static_cast<std::uint32_t>(alternatives.size());
+      for (const NodeId alternative : alternatives) input.send({alternative, node, clause, of});
+      meter_.add(of);
+    }
+  }
+
+  void sketch() {
+    if (is_first())
+      computed_.flow = flow::graph_of(worker_.sketch(worker_.installed_dataflows().back()));
+  }
+
+  void turn() {
+    worker_.step_or_park();
+    tell();
+  }
+  void tell() {
+    if (!is_first()) return;
+    const Nanos now = clock_.now();
+    if (now - told_at_ < kTellEvery) return;
+    told_at_ = now;
+    Sample sample;
+    for (const Meter& meter : meters_) sample.records += meter.records();
+    sample.iteration = meter_.round();
+    sample.frontier = meter_.frontier();
+    progress_.tell(std::move(sample));
+  }
+
+  df::Worker& worker_;
+  const DependencyGraph& graph_;
+  const ComputeOptions& options_;
+  std::vector<Meter>& meters_;
+  Meter& meter_;
+  Progress& progress_;
+  Computed& computed_;
+  const Share share_;
+  const RealClock clock_;
+  Nanos told_at_{0};
+};
+
+/// Who failed and why, of a run that did not end well.
+template <class Outcome>
+Error error_of(const Outcome& outcome) {
+  for (std::size_t worker = 0; worker < outcome.workers(); ++worker) {
+    const comm::Ending& ending = outcome.ending(worker);
+    if (!ending.error || ending.stopped) continue;
+    return {"worker " + std::to_string(worker) + (ending.where.empty() ? "" : ", " + ending.where) +
+            ": " + comm::message_of(ending.error)};
+  }
+  return {"the workers were stopped"};
+}
+
+}  // namespace
+
+Result<Computed> compute(const DependencyGraph& graph, const ComputeOptions& options,
+                         Progress& progress) {
+  Computed computed;
+  computed.figures.workers = options.workers;
+  if (graph.nodes() == 0) return computed;
+
+  core::Config config;
+  config.workers = options.workers;
+  config.idle_spin = options.idle_spin.value_or(config.idle_spin);
+  std::vector<Meter> meters(options.workers);
+  const RealClock clock;
+  const Nanos begin = clock.now();
+  auto outcome = df::execute(config, [&](df::Worker& worker) {
+    Part part(worker, graph, options, meters, progress, computed);
+    if (options.without.empty()) {
+      part.rank();
+    } else {
+      part.answer();
+    }
+    return worker.counters();
+  });
+  computed.figures.elapsed = clock.now() - begin;
+  if (!outcome.ok()) return error_of(outcome);
+
+  computed.figures.rounds = meters.front().rounds();
+  for (std::size_t worker = 0; worker < options.workers; ++worker) {
+    computed.figures.records += meters[worker].records();
+    computed.figures.wake_ups += outcome.value(worker).wakes_sent;
+  }
+  return computed;
+}
+
+}  // namespace leat::tool
