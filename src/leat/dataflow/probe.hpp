@@ -87,9 +87,9 @@ class ProbeOp : public Named<ProbeOp<Time>> {
   Stream<Time, C> apply(Stream<Time, C> stream) && {
     OperatorBuilder<Time> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [output, passed] = builder.template new_output<C>();
+    auto [port, passed] = builder.template new_output<C>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output),
+      return [input = std::move(input), output = std::move(port),
               part = ProbePart<Time>(core_)]() mutable {
         input.for_each(
             [&](auto& message) { output.session(message).give_batch(message.records()); });

@@ -29,9 +29,9 @@ StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& na
                         const Pact& pact, Fresh fresh, Add add, Finish finish) {
   OperatorBuilder<T> builder(stream.scope_state(), name);
   auto input = builder.new_input(stream, pact);
-  auto [output, results] = builder.template new_output<std::vector<R>>();
+  auto [port, results] = builder.template new_output<std::vector<R>>();
   builder.build([&](auto) {
-    return [input = std::move(input), output = std::move(output), states = std::map<T, State>(),
+    return [input = std::move(input), output = std::move(port), states = std::map<T, State>(),
             complete = CompleteTimes<T>(builder.info().activation), fresh = std::move(fresh),
             add = std::move(add), finish = std::move(finish)]() mutable {
       input.for_each([&](auto& message) {

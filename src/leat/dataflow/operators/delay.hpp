@@ -26,10 +26,9 @@ class DelayOp : public Named<DelayOp<F>> {
   Stream<T, C> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [output, delayed] = builder.template new_output<C>();
+    auto [port, delayed] = builder.template new_output<C>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output),
-              waiting = std::map<T, Stash<C>>(),
+      return [input = std::move(input), output = std::move(port), waiting = std::map<T, Stash<C>>(),
               complete = CompleteTimes<T>(builder.info().activation),
               who = builder.name().described(), f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {

@@ -58,9 +58,9 @@ class InspectCoreOp : public Named<InspectCoreOp<OnBatch, OnFrontier>> {
   Stream<T, C> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [output, passed] = builder.template new_output<C>();
+    auto [port, passed] = builder.template new_output<C>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output), on_batch = std::move(on_batch_),
+      return [input = std::move(input), output = std::move(port), on_batch = std::move(on_batch_),
               on_frontier = std::move(on_frontier_),
               last = std::vector<T>{progress::TimestampTraits<T>::minimum()}]() mutable {
         const auto frontier = input.frontier();

@@ -26,10 +26,10 @@ template <class R, progress::Timestamp T, Container C, class Logic>
 StreamOf<T, R> on_records(const Stream<T, C>& stream, const progress::NodeName& name, Logic logic) {
   OperatorBuilder<T> builder(stream.scope_state(), name);
   auto input = builder.new_input(stream, pipeline);
-  auto [output, produced] = builder.template new_output<std::vector<R>>();
+  auto [port, produced] = builder.template new_output<std::vector<R>>();
   builder.set_interest(0, progress::FrontierInterest::never);
   builder.build([&](auto) {
-    return [input = std::move(input), output = std::move(output),
+    return [input = std::move(input), output = std::move(port),
             logic = std::move(logic)]() mutable { logic(input, output); };
   });
   return std::move(produced);
@@ -202,11 +202,11 @@ class FlatMapOp : public Named<FlatMapOp<F>> {
                   "flat_map: what the function returns is not a range");
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [output, produced] =
+    auto [port, produced] =
         builder.template new_output<std::vector<std::ranges::range_value_t<Range>>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output),
+      return [input = std::move(input), output = std::move(port),
               logic = FlatMapLogic<T, C, F>(std::move(f_), builder.info().activation)]() mutable {
         logic(input, output);
       };

@@ -21,12 +21,12 @@ template <progress::Timestamp T, Container C>
   std::vector<InputPort<T, C>> inputs;
   inputs.reserve(streams.size());
   for (const auto& stream : streams) inputs.push_back(builder.new_input(stream, pipeline));
-  auto [output, merged] = builder.template new_output<C>();
+  auto [port, merged] = builder.template new_output<C>();
   for (std::uint32_t input = 0; input < inputs.size(); ++input) {
     builder.set_interest(input, progress::FrontierInterest::never);
   }
   builder.build([&](auto) {
-    return [inputs = std::move(inputs), output = std::move(output)]() mutable {
+    return [inputs = std::move(inputs), output = std::move(port)]() mutable {
       for (auto& input : inputs) {
         input.for_each(
             [&](auto& message) { output.session(message).give_batch(message.records()); });

@@ -24,10 +24,10 @@ class ExchangeOp : public Named<ExchangeOp<Route>> {
   Stream<T, C> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, exchange_by(std::move(route_)));
-    auto [output, routed] = builder.template new_output<C>();
+    auto [port, routed] = builder.template new_output<C>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output)]() mutable {
+      return [input = std::move(input), output = std::move(port)]() mutable {
         input.for_each(
             [&](auto& message) { output.session(message).give_batch(message.records()); });
       };

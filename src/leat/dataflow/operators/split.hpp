@@ -44,11 +44,11 @@ class BranchOp : public Named<BranchOp<F>> {
   Branches<T, C> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [no, if_false] = builder.template new_output<C>();
-    auto [yes, if_true] = builder.template new_output<C>();
+    auto [no_port, if_false] = builder.template new_output<C>();
+    auto [yes_port, if_true] = builder.template new_output<C>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), no = std::move(no), yes = std::move(yes),
+      return [input = std::move(input), no = std::move(no_port), yes = std::move(yes_port),
               f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto to_false = no.session(message);
@@ -80,11 +80,11 @@ class BranchWhenOp : public Named<BranchWhenOp<F>> {
   Branches<T, C> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [no, if_false] = builder.template new_output<C>();
-    auto [yes, if_true] = builder.template new_output<C>();
+    auto [no_port, if_false] = builder.template new_output<C>();
+    auto [yes_port, if_true] = builder.template new_output<C>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), no = std::move(no), yes = std::move(yes),
+      return [input = std::move(input), no = std::move(no_port), yes = std::move(yes_port),
               f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto& output = f(message.time()) ? yes : no;
@@ -114,12 +114,12 @@ class OkErrOp : public Named<OkErrOp<F>> {
     using Err = std::variant_alternative_t<1, Either>;
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [ok_port, ok] = builder.template new_output<std::vector<Ok>>();
-    auto [err_port, err] = builder.template new_output<std::vector<Err>>();
+    auto [ok_end, ok] = builder.template new_output<std::vector<Ok>>();
+    auto [err_end, err] = builder.template new_output<std::vector<Err>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
-      return [input = std::move(input), ok_port = std::move(ok_port),
-              err_port = std::move(err_port), f = std::move(f_)]() mutable {
+      return [input = std::move(input), ok_port = std::move(ok_end), err_port = std::move(err_end),
+              f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           auto to_ok = ok_port.session(message);
           auto to_err = err_port.session(message);

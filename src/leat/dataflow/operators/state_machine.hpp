@@ -46,10 +46,9 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
     auto input = builder.new_input(stream, exchange_by([hash = hash_](const RecordOf<C>& record) {
                                      return hash(record.first);
                                    }));
-    auto [output, results] = builder.template new_output<std::vector<R>>();
+    auto [port, results] = builder.template new_output<std::vector<R>>();
     builder.build([&](auto) {
-      return [input = std::move(input), output = std::move(output),
-              waiting = std::map<T, Stash<C>>(),
+      return [input = std::move(input), output = std::move(port), waiting = std::map<T, Stash<C>>(),
               states = std::unordered_map<Key, State, KeyHash>(8, KeyHash{hash_}),
               complete = CompleteTimes<T>(builder.info().activation),
               fold = std::move(fold_)]() mutable {

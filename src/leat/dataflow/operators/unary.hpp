@@ -44,18 +44,17 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
   StreamOf<T, R> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pact_);
-    auto [output, produced] = builder.template new_output<std::vector<R>>();
+    auto [port, produced] = builder.template new_output<std::vector<R>>();
     builder.set_interest(0, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
-        return
-            [input = std::move(input), output = std::move(output), notificator = Notificator<T>(),
-             logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
-              notificator.look_again();
-              return logic(input, output, notificator);
-            };
+        return [input = std::move(input), output = std::move(port), notificator = Notificator<T>(),
+                logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
+          notificator.look_again();
+          return logic(input, output, notificator);
+        };
       } else {
-        return [input = std::move(input), output = std::move(output),
+        return [input = std::move(input), output = std::move(port),
                 logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
           return logic(input, output);
         };
@@ -86,19 +85,19 @@ class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make>> 
     OperatorBuilder<T> builder(left_stream.scope_state(), this->name_);
     auto left = builder.new_input(left_stream, left_pact_);
     auto right = builder.new_input(right_, right_pact_);
-    auto [output, produced] = builder.template new_output<std::vector<R>>();
+    auto [port, produced] = builder.template new_output<std::vector<R>>();
     builder.set_interest(0, interest_of(kKind));
     builder.set_interest(1, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
-        return [left = std::move(left), right = std::move(right), output = std::move(output),
+        return [left = std::move(left), right = std::move(right), output = std::move(port),
                 notificator = Notificator<T>(),
                 logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
           notificator.look_again();
           return logic(left, right, output, notificator);
         };
       } else {
-        return [left = std::move(left), right = std::move(right), output = std::move(output),
+        return [left = std::move(left), right = std::move(right), output = std::move(port),
                 logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
           return logic(left, right, output);
         };
@@ -202,9 +201,9 @@ template <class R, progress::Timestamp T, class Make>
 [[nodiscard]] StreamOf<T, R> source(Scope<T>& scope, std::string name, Make make,
                                     std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), std::move(name), where);
-  auto [output, produced] = builder.template new_output<std::vector<R>>();
+  auto [port, produced] = builder.template new_output<std::vector<R>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {
-    return [output = std::move(output),
+    return [output = std::move(port),
             logic = make(std::move(capabilities[0]), builder.info())]() mutable {
       return logic(output);
     };
