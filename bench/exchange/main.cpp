@@ -1,0 +1,83 @@
+// What does an epoch cost that moves records to the workers they belong to, and how many fit
+// through?
+//
+// Each worker sends a batch, moves its input on and steps until the probe says that everybody is
+// done. One record per epoch asks for the latency, 100 000 for the throughput.
+#include "../support/suite.hpp"
+#include "../support/workers.hpp"
+
+#include <leat/dataflow.hpp>
+
+namespace leat::bench {
+namespace {
+
+namespace df = leat::dataflow;
+
+Sample epochs(std::size_t workers, std::uint64_t batch, std::uint64_t iterations) {
+  Histogram latencies;  // of worker 0
+  const auto shifts = on_workers(workers, [&](df::Worker& worker) {
+    std::uint64_t received = 0;
+    df::Input<std::uint64_t> input;
+    df::Probe<> probe;
+    worker.dataflow([&](auto& scope) {
+      // The exchange operator, counting what it passes on.
+      scope.input(input) |
+          df::unary<std::uint64_t>(
+              df::exchange_by([](const std::uint64_t& record) { return record; }), "exchange",
+              [&received](auto, const df::OperatorInfo&) {
+                return [&received](auto& in, auto& out) {
+                  in.for_each([&](auto& message) {
+                    received += message.records().size();
+                    out.session(message).give_batch(message.records());
+                  });
+                };
+              }) |
+          df::probe(probe);
+    });
+    const RealClock clock;
+    const Stopwatch watch;
+    Nanos before = clock.now();
+    for (std::uint64_t epoch = 0; epoch < iterations; ++epoch) {
+      for (std::uint64_t i = 0; i < batch; ++i) input.send(epoch + i);
+      input.advance_to(epoch + 1);
+      worker.step_while([&] { return probe.less_than(input.time()); });
+      if (worker.index() != 0) continue;
+      const Nanos now = clock.now();
+      latencies.record(static_cast<std::uint64_t>((now - before).count()));
+      before = now;
+    }
+    const Lap lap = watch.stop();
+    input.close();
+    while (worker.step_or_park()) {
+    }
+    return Shift{lap, received, {}};
+  });
+  std::uint64_t received = 0;
+  for (const auto& shift : shifts) received += shift.count;
+  require(received == iterations * batch * workers, "records were lost or doubled");
+  const Lap lap = joined_lap(shifts);
+  Sample sample(lap, iterations);
+  sample.add("records_per_s", "1/s",
+             static_cast<double>(received) * 1e9 / static_cast<double>(lap.wall().count()));
+  sample.add_distribution(latencies);
+  return sample;
+}
+
+}  // namespace
+}  // namespace leat::bench
+
+int main(int argc, char** argv) {
+  using namespace leat::bench;
+  Suite suite("exchange", argc, argv);
+  for (const std::size_t workers : {1, 2}) {
+    for (const std::uint64_t batch : {1, 100'000}) {
+      suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)},
+                            {"batch", static_cast<std::int64_t>(batch)}},
+                 .iterations = batch == 1 ? 200'000U : 500U,
+                 .tiny_iterations = batch == 1 ? 50U : 2U,
+                 .countable = workers == 1},
+                [&](std::uint64_t iterations) { return epochs(workers, batch, iterations); });
+    }
+  }
+  return suite.finish();
+}

@@ -1,0 +1,75 @@
+// What      Runs a function on dataflow workers that are pinned to cores, and takes together what
+//           they return.
+#pragma once
+
+#include "sample.hpp"
+
+#include <leat/base/os/affinity.hpp>
+#include <leat/core/config.hpp>
+#include <leat/dataflow/execute.hpp>
+#include <leat/dataflow/worker.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace leat::bench {
+
+/// What one worker did: its lap, how much (for the check), and what its coordination cost.
+struct Shift {
+  Lap lap;
+  std::uint64_t count = 0;
+  dataflow::WorkerCounters counters;
+};
+
+/// Puts the calling thread, the `index`th of its kind, on a core; around again if they are few.
+inline void pin_by_index(std::size_t index) {
+  const auto cpus = os::cpus_allowed();
+  // If the system refuses, the thread runs where it will: the spread of the runs shows it.
+  static_cast<void>(os::pin_this_thread(cpus[index % cpus.size()]));
+}
+
+/// Runs `work(worker)`, which returns a Shift, on each of `workers` workers.
+///
+/// Returns: one Shift per worker. Errors: what `work` or an operator throws.
+template <class Work>
+[[nodiscard]] std::vector<Shift> on_workers(std::size_t workers, const Work& work) {
+  core::Config config;
+  config.workers = workers;
+  auto outcome = dataflow::execute(config, [&work](dataflow::Worker& worker) {
+    pin_by_index(worker.index());
+    Shift shift = work(worker);
+    shift.counters = worker.counters();
+    return shift;
+  });
+  outcome.rethrow();
+  std::vector<Shift> shifts;
+  for (std::size_t i = 0; i < workers; ++i) shifts.push_back(std::move(outcome.value(i)));
+  return shifts;
+}
+
+/// All workers' laps as one.
+[[nodiscard]] inline Lap joined_lap(const std::vector<Shift>& shifts) {
+  std::vector<Lap> laps;
+  for (const Shift& shift : shifts) laps.push_back(shift.lap);
+  return joined(laps);
+}
+
+/// Adds how often workers slept and woke each other.
+inline void add_coordination(Sample& sample, const std::vector<Shift>& shifts,
+                             std::uint64_t iterations) {
+  std::uint64_t parks = 0;
+  std::uint64_t wakes = 0;
+  for (const Shift& shift : shifts) {
+    parks += shift.counters.parks;
+    wakes += shift.counters.wakes_sent;
+  }
+  sample.add("parks_per_iteration", "1",
+             static_cast<double>(parks) / static_cast<double>(iterations));
+  sample.add("wakes_per_iteration", "1",
+             static_cast<double>(wakes) / static_cast<double>(iterations));
+}
+
+}  // namespace leat::bench
