@@ -29,8 +29,11 @@ class LocalCounted {
  private:
   friend void intrusive_ptr_add_ref(const LocalCounted* object) noexcept { ++object->owners_; }
   friend void intrusive_ptr_release(const LocalCounted* object) noexcept {
-    if (--object->owners_ == 0) delete static_cast<const T*>(object);
+    if (--object->owners_ == 0) destroy(static_cast<const T*>(object));
   }
+  // Out of line: inlined into several releases in a row, g++ 12 takes the later ones for uses after
+  // the free.
+  [[gnu::noinline]] static void destroy(const T* object) noexcept { delete object; }
 
   mutable std::uint32_t owners_ = 0;
 };

@@ -36,13 +36,19 @@ struct EdgeEnds {
   std::unique_ptr<Pull<T, C>> pull;
 };
 
+/// An edge within a worker.
+template <Container C, progress::Timestamp T>
+EdgeEnds<T, C> pipeline_ends(Connection<T> at) {
+  auto queue = make_local<PipelineQueue<T, C>>();
+  queue->consumer = at.consumer;
+  return {std::make_unique<PipelinePush<T, C>>(std::move(at.count), queue),
+          std::make_unique<PipelinePull<T, C>>(queue)};
+}
+
 struct Pipeline {
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
-    auto queue = make_local<PipelineQueue<T, C>>();
-    queue->consumer = at.consumer;
-    return {std::make_unique<PipelinePush<T, C>>(std::move(at.count), queue),
-            std::make_unique<PipelinePull<T, C>>(queue)};
+    return pipeline_ends<C>(std::move(at));
   }
 };
 
@@ -75,6 +81,8 @@ struct Exchange {
     static_assert(
         std::integral<std::invoke_result_t<const Route&, const Record&>>,
         "exchange: the route must return an integer, the number of a worker modulo the workers");
+    // One worker has every record where it belongs.
+    if (at.scope.context->seat.peers() == 1) return pipeline_ends<C>(std::move(at));
     auto [sender, receiver] = internal::input_channel<C>(at, "exchange");
     return {
         std::make_unique<ExchangePush<T, C, Route>>(std::move(at.count), std::move(sender), route),
