@@ -1,6 +1,8 @@
 #include <leat/core/worker.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include <leat/base/check.hpp>
 #include <leat/base/usage_error.hpp>
@@ -43,6 +45,10 @@ void Worker::install(TaskId id, std::unique_ptr<Task> task) {
 
 void Worker::drop(TaskId id) {
   if (!running(id)) return;
+  if (id == now_) {
+    throw UsageError("worker", "task " + std::to_string(id) + " to be dropped",
+                     "that it is running just now", "drop it between two steps");
+  }
   active_.clear(id);
   tasks_[id].reset();
   --live_;
@@ -54,14 +60,25 @@ bool Worker::poll_events() {
   return active_.any();
 }
 
+void Worker::require_rest() const {
+  if (!active_.running()) [[likely]]
+    return;
+  throw UsageError("worker", "a step", "a step that is not finished",
+                   "do not step a worker from inside an operator");
+}
+
 bool Worker::step() {
+  require_rest();
   poll_events();
   run_active();
   return has_tasks();
 }
 
 bool Worker::step_or_park(std::optional<Nanos> timeout) {
-  if (!poll_events() && clock_ != nullptr) idle(timeout);
+  require_rest();
+  // Without tasks and without a timeout there is nothing that could end the sleep.
+  const bool may_idle = clock_ != nullptr && (has_tasks() || timeout);
+  if (!poll_events() && may_idle) idle(timeout);
   run_active();
   return has_tasks();
 }
@@ -79,21 +96,26 @@ void Worker::idle(std::optional<Nanos> timeout) {
 void Worker::run_active() {
   ++counters_.steps;
   if (const auto* reason = stop_.reason()) throw Stopped(*reason);
-  if (active_.running()) {
-    throw UsageError("worker", "a step", "a step that is not finished",
-                     "do not step a worker from inside an operator");
-  }
-  struct Run {  // also ended by an exception
-    ActivationSet& active;
-    explicit Run(ActivationSet& set) : active(set) { active.enter_run(); }
-    ~Run() { active.leave_run(); }
+  struct Run {  // also ended by an exception, and the task that threw with it
+    Worker& worker;
+    explicit Run(Worker& w) : worker(w) { worker.active_.enter_run(); }
+    ~Run() {
+      if (const TaskId thrower = std::exchange(worker.now_, ActivationSet::kNone);
+          thrower != ActivationSet::kNone) {
+        worker.drop(thrower);
+      }
+      worker.active_.leave_run();
+    }
   };
-  const Run run(active_);
+  const Run run(*this);
   for (auto id = active_.next_from(0); id != ActivationSet::kNone; id = active_.next_from(id + 1)) {
     active_.clear(id);
     if (!running(id)) continue;
     ++counters_.runs;
-    if (!tasks_[id]->run()) drop(id);
+    now_ = id;
+    const bool remains = tasks_[id]->run();
+    now_ = ActivationSet::kNone;
+    if (!remains) drop(id);
   }
 }
 

@@ -8,6 +8,7 @@
 //   (2) What is activated while tasks run is run in the next step, and keeps the worker from
 //       parking.
 //   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
+//   (4) A task that throws is destroyed; the exception leaves the step.
 // Threads   One. Everything here is the worker's own, save what `Surroundings` shares.
 #pragma once
 
@@ -70,8 +71,11 @@ class Worker {
 
   /// Reserves a task's place, so that its parts can refer to it before it exists.
   TaskId reserve();
+  [[nodiscard]] TaskId next_id() const noexcept { return static_cast<TaskId>(tasks_.size()); }
   void install(TaskId id, std::unique_ptr<Task> task);
-  /// Destroys a task now. Requires: it is not running.
+  /// Destroys a task now.
+  ///
+  /// Errors: `UsageError` if it is running just now.
   void drop(TaskId id);
   [[nodiscard]] Activation activation_of(TaskId id) noexcept { return {active_, id}; }
   [[nodiscard]] bool has_tasks() const noexcept { return live_ > 0; }
@@ -96,6 +100,7 @@ class Worker {
   [[nodiscard]] const WorkerCounters& counters() const noexcept { return counters_; }
 
  private:
+  void require_rest() const;
   void idle(std::optional<Nanos> timeout);
   void run_active();
 
@@ -107,6 +112,7 @@ class Worker {
   ActivationSet active_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::size_t live_ = 0;
+  TaskId now_ = ActivationSet::kNone;  // the task that is running
   WorkerCounters counters_;
 };
 

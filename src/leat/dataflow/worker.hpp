@@ -75,6 +75,7 @@ class Worker {
                                                             scheduler_.activation_of(task));
     auto& graph = running->graph;
     auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
+    const Building<T> building(state);
     Scope<T> scope(state);
     const auto finish = [&] {
       state->open = false;
@@ -83,7 +84,6 @@ class Worker {
                                    shape_of(*running, type_hash<T>(), who.name));
       graph.initialize();
       names_.push_back({task, who.name});
-      next_index_ = task + 1;
       scheduler_.install(task, std::move(running));
     };
     if constexpr (std::is_void_v<std::invoke_result_t<Build&, Scope<T>&>>) {
@@ -119,7 +119,7 @@ class Worker {
   [[nodiscard]] bool has_dataflows() const noexcept { return scheduler_.has_tasks(); }
   /// Indices of the dataflows that run, and the index that the next one gets.
   [[nodiscard]] std::vector<std::uint32_t> installed_dataflows() const;
-  [[nodiscard]] std::uint32_t next_dataflow_index() const noexcept { return next_index_; }
+  [[nodiscard]] std::uint32_t next_dataflow_index() const noexcept { return scheduler_.next_id(); }
   [[nodiscard]] const std::string& dataflow_name(std::uint32_t index) const;
   /// The shape of a running dataflow, for pictures and reports.
   ///
@@ -163,7 +163,6 @@ class Worker {
   core::Worker scheduler_;
   Context context_;
   std::vector<std::pair<std::uint32_t, std::string>> names_;
-  std::uint32_t next_index_ = 0;
   int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
 
