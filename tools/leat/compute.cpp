@@ -1,10 +1,10 @@
 #include "compute.hpp"
 
 #include <leat/base/clock.hpp>
-#include <leat/comm/spawn.hpp>
 #include "flow/breakage.hpp"
 #include "flow/components.hpp"
 #include "flow/count.hpp"
+#include "flow/failure.hpp"
 #include "flow/first.hpp"
 #include "flow/lookup.hpp"
 #include "flow/meter.hpp"
@@ -45,6 +45,9 @@ class Ranks {
   Share share_;
   std::vector<std::uint64_t> ranks_;
 };
+
+/// The removal of one node, called by that node.
+constexpr auto removed_alone = [](const auto& row) { return removal_of(row.node, row.node); };
 
 /// How many nodes each row's node reaches; on the first worker, for the rows that are shown.
 class Reaches {
@@ -147,12 +150,10 @@ class Part {
           return std::tie(b.breaks, b.page_rank, a.node) < std::tie(a.breaks, a.page_rank, b.node);
         });
 
-    auto reached =
-        breakage(scope, edges | df::map(watch_of), shown | df::map([](const RankedNode& row) {
-                                                     return removal_of(row.node, row.node);
-                                                   }),
-                 nodes, meter_, "reaches") |
-        count_by(share_, "count reached", by_removal);
+    const auto reached = breakage(scope, edges | df::map(watch_of).named("as clauses"),
+                                  shown | df::map(removed_alone).named("remove each shown"), nodes,
+                                  meter_, "reaches") |
+                         count_by(share_, "count reached", by_removal);
     shown | lookup<RankedNode>(reached, to_first_worker(), df::pipeline, "add reaches", Reaches()) |
         df::sink(df::pipeline, "rows", [this](auto& input) {
           input.for_each([this](auto& message) {
@@ -166,13 +167,13 @@ class Part {
   Stream<Loss> candidates(Scope& scope, const Stream<Ranked>& ranks) {
     if (!options_.candidates) {
       return own_nodes(scope, graph_.nodes()) |
-             df::map([](NodeId node) { return removal_of(node, node); });
+             df::map([](NodeId node) { return removal_of(node, node); }).named("remove each");
     }
     return first(ranks, "candidates", *options_.candidates,
                  [](const Ranked& a, const Ranked& b) {
                    return std::tie(b.page_rank, a.node) < std::tie(a.page_rank, b.node);
                  }) |
-           df::map([](const Ranked& ranked) { return removal_of(ranked.node, ranked.node); });
+           df::map(removed_alone).named("remove each");
   }
 
   void build_questions(Scope& scope, const Stream<Watch>& watches, const Stream<Loss>& questions,
@@ -263,18 +264,6 @@ class Part {
   Nanos told_at_{0};
 };
 
-/// Who failed and why, of a run that did not end well.
-template <class Outcome>
-Error error_of(const Outcome& outcome) {
-  for (std::size_t worker = 0; worker < outcome.workers(); ++worker) {
-    const comm::Ending& ending = outcome.ending(worker);
-    if (!ending.error || ending.stopped) continue;
-    return {"worker " + std::to_string(worker) + (ending.where.empty() ? "" : ", " + ending.where) +
-            ": " + comm::message_of(ending.error)};
-  }
-  return {"the workers were stopped"};
-}
-
 }  // namespace
 
 Result<Computed> compute(const DependencyGraph& graph, const ComputeOptions& options,
@@ -299,7 +288,7 @@ Result<Computed> compute(const DependencyGraph& graph, const ComputeOptions& opt
     return worker.counters();
   });
   computed.figures.elapsed = clock.now() - begin;
-  if (!outcome.ok()) return error_of(outcome);
+  if (!outcome.ok()) return flow::error_of(outcome);
 
   computed.figures.rounds = meters.front().rounds();
   for (std::size_t worker = 0; worker < options.workers; ++worker) {

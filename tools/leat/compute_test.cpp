@@ -41,7 +41,9 @@ std::vector<RankedNode> expected_ranking(const DependencyGraph& graph,
     rows.push_back({node, rank[node], breaks[node], 0});
   }
   if (options.candidates) {
-    std::ranges::stable_sort(rows, std::ranges::greater(), &RankedNode::page_rank);
+    std::ranges::sort(rows, [](const RankedNode& a, const RankedNode& b) {
+      return std::tie(b.page_rank, a.node) < std::tie(a.page_rank, b.node);
+    });
     rows.resize(std::min(rows.size(), *options.candidates));
   }
   std::ranges::sort(rows, [](const RankedNode& a, const RankedNode& b) {
@@ -62,7 +64,9 @@ std::vector<Breakage> expected_breakage(const DependencyGraph& graph, NodeId rem
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     if (node != removed && distance[node] != kUnbroken) broken.push_back({node, distance[node]});
   }
-  std::ranges::stable_sort(broken, {}, &Breakage::distance);
+  std::ranges::sort(broken, {}, [](const Breakage& breakage) {
+    return std::pair(breakage.distance, breakage.node);
+  });
   return broken;
 }
 

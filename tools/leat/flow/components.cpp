@@ -1,5 +1,6 @@
 #include "components.hpp"
 
+#include <leat/base/hash.hpp>
 #include "count.hpp"
 #include "lookup.hpp"
 #include "rows.hpp"
@@ -16,7 +17,12 @@ using Label = Fact<NodeId>;
 constexpr NodeId kUnlabelled = std::numeric_limits<NodeId>::max();
 constexpr auto by_node = [](const Label& label) { return label.node; };
 
-/// The least label that each node of a worker was offered.
+/// Whether a label is better than another: a fixed order that ids know nothing of.
+bool is_better(NodeId label, NodeId than) noexcept {
+  return than == kUnlabelled || mix64(label) < mix64(than);
+}
+
+/// The best label that each node of a worker was offered.
 class Labels {
  public:
   explicit Labels(const Share& share) : share_(share), labels_(share.size(), kUnlabelled) {}
@@ -24,7 +30,7 @@ class Labels {
   /// Returns: whether it is better than what the node had.
   bool improve(const Label& offer) {
     NodeId& label = labels_[share_.row_of(offer.node)];
-    if (offer.value >= label) return false;
+    if (!is_better(offer.value, label)) return false;
     label = offer.value;
     return true;
   }
@@ -79,7 +85,7 @@ class Neighbours {
   template <class Session>
   void answer(const Label& label, Session& session) const {
     for (const NodeId neighbour : rows_.row(share_.row_of(label.node))) {
-      if (label.value < neighbour) session.give(Label{neighbour, label.value});
+      if (is_better(label.value, neighbour)) session.give(Label{neighbour, label.value});
     }
   }
 
@@ -97,7 +103,8 @@ Stream<Fact<std::uint32_t>> component_sizes(Scope& scope, Stream<Edge> edges, st
                                         out(edge);
                                         out(Edge{edge.to, edge.from});
                                       }).named("both ways");
-  auto own = own_nodes(scope, nodes) | df::map([](NodeId node) { return Label{node, node}; });
+  auto own = own_nodes(scope, nodes) |
+             df::map([](NodeId node) { return Label{node, node}; }).named("label itself");
   auto labels = scope.iterative("components", [&](LoopScope& inner) {
     auto loop = df::loop_variable<Label>(inner, Round{1});
     auto better = own | df::enter(inner) | df::concat(std::move(loop.stream)) | improve(share);
