@@ -1,5 +1,5 @@
-// What      What several examples need besides Leat: their own words on the command line, which come
-//           before any flags (`bfs 1000 5000 -w 2`), and the time since they began.
+// What      What several examples need besides Leat: their own words on the command line, which
+//           come before any flags (`bfs 1000 5000 -w 2`), and the time since they began.
 #pragma once
 
 #include <leat/base/clock.hpp>
@@ -29,8 +29,8 @@ inline std::optional<std::uint64_t> as_number(std::string_view text) {
   return value;
 }
 
-/// Word number `at` as a number, or `otherwise` if there is none; ends the program if it is no number
-/// above 0.
+/// Word number `at` as a number, or `otherwise` if there is none; ends the program if it is no
+/// number above 0.
 inline std::uint64_t number(int argc, char** argv, int at, const char* name,
                             std::uint64_t otherwise) {
   const std::string_view text = word(argc, argv, at);

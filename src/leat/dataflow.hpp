@@ -1,4 +1,5 @@
-// What      Everything an author of dataflows includes; `namespace df = leat::dataflow;` is the habit.
+// What      Everything an author of dataflows includes; `namespace df = leat::dataflow;` is the
+//           habit.
 #pragma once
 
 #include <leat/dataflow/boundary.hpp>

@@ -1,5 +1,5 @@
-// What      Everything Leat offers, for examples and first steps. Include a layer's own headers where
-//           compile time matters.
+// What      Everything Leat offers, for examples and first steps. Include a layer's own headers
+//           where compile time matters.
 #pragma once
 
 #include <leat/dataflow.hpp>

@@ -1,7 +1,7 @@
-// What      Random scopes: nodes with inputs and outputs, links inside nodes, edges between them. Cycles
-//           occur; on each of them time advances, unless it is asked that it need not.
-// Shape     Node 0 is the scope's boundary: its sources are the scope's inputs, its targets the scope's
-//           outputs. A target has at most one incoming edge.
+// What      Random scopes: nodes with inputs and outputs, links inside nodes, edges between them.
+//           Cycles occur; on each of them time advances, unless it is asked that it need not.
+// Shape     Node 0 is the scope's boundary: its sources are the scope's inputs, its targets the
+//           scope's outputs. A target has at most one incoming edge.
 #pragma once
 
 #include <cstddef>
@@ -61,6 +61,7 @@ struct DrawOptions {
   std::uint64_t nodes_max = 5;
   std::uint64_t scope_inputs_max = 0;
   std::uint64_t scope_outputs_max = 0;
+  bool scope_ports_exact = false;  // as many as that, not up to that
   bool cycles_advance = true;
 };
 
@@ -70,8 +71,11 @@ Shape<T> draw_shape(Rng& rng, const DrawOptions& options) {
   Shape shape;
   shape.nodes.resize(2 + rng.below(options.nodes_max));
   const auto count = static_cast<std::uint32_t>(shape.nodes.size());
-  shape.nodes[0].sources = static_cast<std::uint32_t>(rng.below(options.scope_inputs_max + 1));
-  shape.nodes[0].targets = static_cast<std::uint32_t>(rng.below(options.scope_outputs_max + 1));
+  const auto scope_ports = [&](std::uint64_t max) {
+    return static_cast<std::uint32_t>(options.scope_ports_exact ? max : rng.below(max + 1));
+  };
+  shape.nodes[0].sources = scope_ports(options.scope_inputs_max);
+  shape.nodes[0].targets = scope_ports(options.scope_outputs_max);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sources;
   for (std::uint32_t node = 0; node < count; ++node) {
     if (node != 0) {

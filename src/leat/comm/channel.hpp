@@ -10,7 +10,7 @@
 //           drop what they send to it.
 // Invariants
 //   (1) From one sender to one receiver messages arrive in order. Own messages are drained first.
-//   (2) Messages to oneself touch no queue, no atomic and no lock.
+//   (2) Messages to oneself touch nothing shared: a plain ring, no atomic and no lock.
 // Cost      send to another: one exchange, one store, one read-modify-write. receive: one load, and
 //           a compare-exchange to give the envelope back.
 #pragma once

@@ -46,16 +46,17 @@ class Fabric {
   [[nodiscard]] core::ParkMask& park_mask() noexcept { return mask_; }
   [[nodiscard]] core::Crowd& crowd() noexcept { return crowd_; }
 
-  /// Both ends, on the worker of `seat`, of the channel `id`. `receiver` is activated when
-  /// something comes.
-  ///
-  /// Errors:  UsageError if another worker asked for the same id with another signature.
-  /// Threads: the worker of `seat`; once per id.
+  /// Both ends of a channel on one worker.
   template <class M>
   struct Ends {
     Sender<M> sender;
     Receiver<M> receiver;
   };
+  /// Both ends, on the worker of `seat`, of the channel `id`. `receiver` is activated when
+  /// something comes.
+  ///
+  /// Errors:  UsageError if another worker asked for the same id with another signature.
+  /// Threads: the worker of `seat`; once per id.
   template <class M>
   [[nodiscard]] Ends<M> channel(Seat& seat, std::uint64_t id, const Signature& signature,
                                 core::Activation receiver) {
@@ -78,7 +79,8 @@ class Fabric {
 
   // -- Failure and the end ------------------------------------------------------------------------
 
-  /// The flag that every worker's loop sees; the first failure raises it. Raising it wakes everybody.
+  /// The flag that every worker's loop sees; the first failure raises it. Raising it wakes
+  /// everybody.
   [[nodiscard]] core::StopToken& stop() noexcept { return stop_; }
   /// Raises the flag; only the first reason is kept.
   void fail(core::StopReason reason) { stop_.request(std::move(reason)); }

@@ -2,7 +2,8 @@
 //           each ended.
 // Protocol  A worker that throws has its exception kept as it is, and stops its peers: each of them
 //           leaves its loop with `core::Stopped` at its next step, and a sleeping one is woken for
-//           that. So does a worker that the system gives no thread: its ending has the system's error.
+//           that. So does a worker that the system gives no thread: its ending has the system's
+//           error.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace leat::comm {
 /// How a worker ended.
 struct Ending {
   std::exception_ptr error;  // what it threw, untouched; null if it returned
-  std::string where;         // whose code threw, as `note_where` said; may be empty
+  std::string where;         // whose code threw, as the body said; may be empty
   bool stopped = false;      // it left because a peer failed
 };
 

@@ -1,4 +1,5 @@
-// What      A doorbell that knows whom to activate: a channel's receiving end as its worker sees it.
+// What      A doorbell that knows whom to activate: a channel's receiving end as its worker sees
+//           it.
 #pragma once
 
 #include <leat/core/activation.hpp>

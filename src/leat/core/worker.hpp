@@ -5,8 +5,8 @@
 //           worker polls for as long as its policy says, with the same function, and then parks.
 // Invariants
 //   (1) `step` never waits and never polls more than once.
-//   (2) What is activated while tasks run is run in the next step, and keeps the worker from
-//       parking.
+//   (2) What is activated while tasks run is run in the same pass if its number is higher than that
+//       of the task that runs, else in the next step; and it keeps the worker from parking.
 //   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
 //   (4) A task that throws is destroyed; the exception leaves the step.
 // Threads   One. Everything here is the worker's own, save what `Surroundings` shares.

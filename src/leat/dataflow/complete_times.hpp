@@ -1,7 +1,7 @@
-// What      How operators that keep records until their time is complete send them: oldest time first,
-//           and no more in one activation than others can wait for.
-// Protocol  Ask for a time with `notify_at`; call `for_each` once or more in every activation, with one
-//           budget of records. When that is spent, the operator is activated again.
+// What      How operators that keep records until their time is complete send them: oldest time
+//           first, and no more in one activation than others can wait for.
+// Protocol  Ask for a time with `notify_at`; call `for_each` once or more in every activation, with
+//           one budget of records. When that is spent, the operator is activated again.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ concept Container =
 template <Container C>
 using RecordOf = typename C::value_type;
 
-/// Whether a value can be copied. A range is asked for its elements too: `std::vector<T>` has a copy
-/// constructor whatever `T` is.
+/// Whether a value can be copied. A range is asked for its elements too: `std::vector<T>` has a
+/// copy constructor whatever `T` is.
 template <class T>
 struct IsCopyable : std::is_copy_constructible<T> {};
 template <std::ranges::range T>

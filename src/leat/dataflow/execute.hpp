@@ -73,7 +73,7 @@ class [[nodiscard]] Outcome {
   /// Why nothing was run, if nothing was: the command line was wrong, or asked for help.
   [[nodiscard]] const std::optional<Error>& refusal() const noexcept { return refusal_; }
 
-  /// Throws what the first worker to fail threw, if one did.
+  /// Throws what the failed worker with the lowest index threw, if one failed.
   void rethrow() const {
     if (refusal_) throw std::invalid_argument(refusal_->message);
     for (const auto& ending : endings_) {

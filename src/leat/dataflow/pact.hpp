@@ -1,8 +1,7 @@
 // What      Pacts: how the records of a stream get to the workers of an operator that reads it.
 //             pipeline             they stay on their worker
 //             exchange_by(route)   a record goes to worker route(record) mod peers
-//             distribute_by(d)     `d(batch, give)` gives each record of a batch to a worker of its
-//             choice
+//             distribute_by(d)     `d(batch, give)` gives each record to a worker of its choice
 // Limits    A pact moves records; it cannot copy or drop any, since progress counts them once.
 #pragma once
 

@@ -5,8 +5,8 @@
 //           session ends; what an edge still holds on its way to other workers leaves when the
 //           operator's activation ends.
 // Invariants
-//   (1) An activation takes at most kMessagesPerActivation messages; the operator runs again if
-//       more wait.
+//   (1) An activation takes at most kMessagesPerActivation messages from each input; the operator
+//       runs again if more wait.
 //   (2) A session opens only with a capability of its own port, or with a message whose link to the
 //       port does not change times.
 //   (3) Empty batches are not sent.
@@ -182,8 +182,7 @@ class Received {
   /// A capability at the message's time for one of the operator's outputs.
   ///
   /// Errors: `UsageError` if the output is not connected to this input, or only by a path that
-  /// advances
-  ///         the time (use `delayed`).
+  ///         advances the time (use `delayed`).
   [[nodiscard]] Capability<T> retain(std::uint32_t output = 0) const {
     return delayed(time(), output);
   }

@@ -23,7 +23,8 @@ class Operate {
   /// reach it.
   virtual bool schedule() = 0;
 
-  /// Called once when the parent scope is sealed, before any propagation.
+  /// Called once when the whole dataflow is built, from the root down. A child scope propagates in
+  /// it, and tells its parent which capabilities it begins with.
   virtual void initialize() {}
 
   /// Adds what is inside a child scope at `address`. An operator has nothing inside.

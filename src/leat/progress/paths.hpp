@@ -1,5 +1,5 @@
 // What      Two questions about a scope's shape, asked once when it is sealed: what do paths to the
-//           scope's outputs do to a time, and is there a cycle on which time need not advance?
+//           scope's outputs do to a time, and is there a cycle without a hop that advances time?
 // Cost      Path summaries: one visit per (port, output, summary that is not dominated). Cycles:
 //           linear. Neither recurses, so the depth of a graph is not limited by the stack.
 // Source    Timely Dataflow's `summarize_outputs` and `is_acyclic`; ours over flat ports.

@@ -109,8 +109,8 @@ class Tracker {
   }
   [[nodiscard]] const NodeState& node(NodeIndex node) const noexcept { return nodes_[node]; }
 
-  /// True if retracting one count at (`port`, `time`) would move a frontier: then others are
-  /// waiting for it.
+  /// True if retracting a count at (`port`, `time`) could move a frontier: others may be waiting for
+  /// it. Peers that hold the same count may keep the frontier where it is all the same.
   [[nodiscard]] bool is_blocking(PortIndex port, const T& time) const {
     const auto& implied = implications_[port];
     return !implied.less_than(time) && implied.count_for(time) <= 1;

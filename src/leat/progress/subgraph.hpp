@@ -131,8 +131,7 @@ class Subgraph final : public ScopeInbox {
   /// Ends building: checks the shape and makes the tracker.
   ///
   /// Errors: `UsageError` naming the operators, if a reserved place is empty (a feedback that was
-  /// never
-  ///         connected) or a cycle need not advance time.
+  ///         never connected) or a cycle need not advance time.
   void seal(Boundary<T>* boundary) {
     for (std::size_t node = 1; node < children_.size(); ++node) {
       if (!children_[node].op) {

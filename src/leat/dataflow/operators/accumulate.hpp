@@ -21,8 +21,8 @@ namespace leat::dataflow {
 namespace internal {
 
 /// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became
-/// when the time is complete: `add(state, batch)`, and `finish(state, session, left)`, which sends at
-/// most `left` records, takes them off it, and returns whether it sent all.
+/// when the time is complete: `add(state, batch)`, and `finish(state, session, left)`, which sends
+/// at most `left` records, takes them off it, and returns whether it sent all.
 template <class State, class R, progress::Timestamp T, Container C, class Pact, class Fresh,
           class Add, class Finish>
 StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& name,

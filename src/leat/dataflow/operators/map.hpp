@@ -1,7 +1,7 @@
 // What      Record by record: map, map_in_place, flat_map, filter.
-// Invariants  (1) The order of records within a batch is kept. (2) flat_map stops after a bounded
-//             number of records per activation and goes on where it was; nothing is produced
-//             without bound.
+// Invariants  (1) The order of records within a batch is kept. (2) flat_map over ranges stops
+//             after a bounded number of records per activation and goes on where it was. Its push
+//             form is bounded by messages only: what one record puts out leaves at once.
 #pragma once
 
 #include <concepts>
