@@ -1,6 +1,5 @@
 // What      Connected components: every node ends up with the same label as those it is joined to.
-// Shape     proposals ─> improve ─> better labels ─┬─> settle ─> labels, when nothing moves any
-//           more
+// Shape     proposals ─> improve ─> better labels ─┬─> settle ─> labels, when nothing moves any more
 //               └──────── feedback <── neighbours <┘
 // Protocol  A label is a node, and the best is the one whose hash is least. A node tells its
 //           neighbours of every better label it hears of. Labels only get better, so they may come

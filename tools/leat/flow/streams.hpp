@@ -34,8 +34,8 @@ struct Edge {
   NodeId to;
 };
 
-/// An alternative of a clause, seen from the alternative: `owner` has a clause of `of`
-/// alternatives, and `alternative` is one of them.
+/// An alternative of a clause, seen from the alternative: `owner` has a clause of `of` alternatives,
+/// and `alternative` is one of them.
 struct Watch {
   NodeId alternative;
   NodeId owner;
