@@ -140,9 +140,10 @@ template <class Build>
 void linked(World& world, Input<int>& input, Probe<>& probed, Build build) {
   world[0].dataflow([&](auto& scope) {
     OperatorBuilder<Time> builder(scope.state(), "linked");
-    auto [in, stream] = build(builder, scope.input(input));
-    builder.build(
-        [&](auto) { return [in = std::move(in)]() mutable { in.for_each([](auto&) {}); }; });
+    auto [input_port, stream] = build(builder, scope.input(input));
+    builder.build([&](auto) {
+      return [in = std::move(input_port)]() mutable { in.for_each([](auto&) {}); };
+    });
     stream | probe(probed);
   });
   world.steps();

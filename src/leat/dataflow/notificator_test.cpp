@@ -61,13 +61,13 @@ TEST(Notificator, DeliversATimeOnceNothingBeforeOrAtItCanCome) {
 
 TEST(Notificator, DeliversEverythingUnderAnEmptyFrontier) {
   Asking<Time> asking;
-  for (const Time time : {7, 2, 9}) asking.ask(time);
+  for (const Time time : Times{7, 2, 9}) asking.ask(time);
   EXPECT_EQ(asking.delivered(at<Time>({})), (Times{2, 7, 9}));
 }
 
 TEST(Notificator, DeliversInAscendingOrderAlsoWhatIsAskedInBetween) {
   Asking<Time> asking;
-  for (const Time time : {7, 2, 9}) asking.ask(time);
+  for (const Time time : Times{7, 2, 9}) asking.ask(time);
   const auto frontier = at<Time>({8});
   EXPECT_EQ(asking.notificator.next(frontier)->time(), 2u);
   asking.ask(5);
@@ -79,7 +79,7 @@ TEST(Notificator, DeliversInAscendingOrderAlsoWhatIsAskedInBetween) {
 
 TEST(Notificator, DeliversATimeOnceAndSaysHowOftenItWasAskedFor) {
   Asking<Time> asking;
-  for (const Time time : {1, 2, 1, 1}) asking.ask(time);
+  for (const Time time : Times{1, 2, 1, 1}) asking.ask(time);
   const auto frontier = at<Time>({});
   const auto first = asking.notificator.next(frontier);
   ASSERT_TRUE(first);

@@ -123,19 +123,19 @@ TEST(Session, MayBeOpenOnEachOutputAtOnce) {
   Seen right;
   world[0].dataflow([&](auto& scope) {
     OperatorBuilder<Time> builder(scope.state(), "both");
-    auto [a, to_left] = builder.template new_output<std::vector<int>>();
-    auto [b, to_right] = builder.template new_output<std::vector<int>>();
+    auto [port_a, to_left] = builder.template new_output<std::vector<int>>();
+    auto [port_b, to_right] = builder.template new_output<std::vector<int>>();
     builder.build([&](std::vector<Capability<Time>> capabilities) {
       EXPECT_EQ(capabilities.size(), 2u);
-      return
-          [a = std::move(a), b = std::move(b), capabilities = std::move(capabilities)]() mutable {
-            if (capabilities.empty()) return;
-            auto first = a.session(capabilities[0]);
-            auto second = b.session(capabilities[1]);
-            first.give(1);
-            second.give(2);
-            capabilities.clear();
-          };
+      return [a = std::move(port_a), b = std::move(port_b),
+              capabilities = std::move(capabilities)]() mutable {
+        if (capabilities.empty()) return;
+        auto first = a.session(capabilities[0]);
+        auto second = b.session(capabilities[1]);
+        first.give(1);
+        second.give(2);
+        capabilities.clear();
+      };
     });
     to_left | left.op();
     to_right | right.op();
@@ -206,10 +206,10 @@ std::string two_outputs(int& line, Use use) {
   world[0].dataflow([&](auto& scope) {
     line = __LINE__ + 1;
     OperatorBuilder<Time> builder(scope.state(), "two");
-    auto [a, first] = builder.template new_output<std::vector<int>>();
-    auto [b, second] = builder.template new_output<std::vector<int>>();
+    auto [port_a, first] = builder.template new_output<std::vector<int>>();
+    auto [port_b, second] = builder.template new_output<std::vector<int>>();
     builder.build([&](std::vector<Capability<Time>> capabilities) {
-      return [a = std::move(a), b = std::move(b), capabilities = std::move(capabilities),
+      return [a = std::move(port_a), b = std::move(port_b), capabilities = std::move(capabilities),
               use]() mutable { use(a, b, capabilities); };
     });
   });
@@ -384,11 +384,12 @@ std::string linked(int& line, Use use) {
       OperatorBuilder<Time> builder(scope.state(), "links");
       auto in = builder.new_input(stream, pipeline, {LinkTo<Time>{0, 1}, LinkTo<Time>{1, 0}});
       using Links = std::vector<LinkTo<Time>>;
-      auto [a, first] = builder.template new_output<std::vector<int>>(Links{});
-      auto [b, second] = builder.template new_output<std::vector<int>>(Links{});
-      auto [c, third] = builder.template new_output<std::vector<int>>(Links{});
+      auto [port_a, first] = builder.template new_output<std::vector<int>>(Links{});
+      auto [port_b, second] = builder.template new_output<std::vector<int>>(Links{});
+      auto [port_c, third] = builder.template new_output<std::vector<int>>(Links{});
       builder.build([&](auto) {
-        return [in = std::move(in), a = std::move(a), b = std::move(b), c = std::move(c),
+        return [in = std::move(in), a = std::move(port_a), b = std::move(port_b),
+                c = std::move(port_c),
                 use]() mutable { in.for_each([&](auto& message) { use(message, a, b, c); }); };
       });
     });

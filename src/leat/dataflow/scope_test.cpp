@@ -592,9 +592,9 @@ TEST(Container, MayBeAnAuthorsOwn) {
     for (std::size_t index = 0; index < peers; ++index) {
       world[index].dataflow([&](auto& scope) {
         OperatorBuilder<Time> builder(scope.state(), "makes");
-        auto [output, stream] = builder.template new_output<Summed>();
+        auto [port, stream] = builder.template new_output<Summed>();
         builder.build([&](std::vector<Capability<Time>> capabilities) {
-          return [output = std::move(output), capabilities = std::move(capabilities)]() mutable {
+          return [output = std::move(port), capabilities = std::move(capabilities)]() mutable {
             if (capabilities.empty()) return;
             {
               auto session = output.session(capabilities[0]);

@@ -344,7 +344,7 @@ TEST(StateMachine, AppliesTimesInOrderWhateverOrderTheyComeIn) {
         inspect_time([&](Time time, int x) { seen.emplace_back(time, x); });
     return std::pair(std::move(input.handle), std::move(input.capability));
   });
-  for (const Time time : {5, 2, 9, 2, 7}) {
+  for (const Time time : std::vector<Time>{5, 2, 9, 2, 7}) {
     handle.session(capability.delayed(time)).give({"k", static_cast<int>(time)});
     world.steps();
   }
