@@ -1,5 +1,6 @@
 #include <leat/progress/kept_batch.hpp>
 
+#include <memory>
 #include <new>
 
 #include <leat/base/check.hpp>
@@ -7,20 +8,27 @@
 namespace leat::progress {
 
 namespace {
+
 constexpr std::align_val_t kAlignment{alignof(queue::EntryHeader)};
+
+struct Free {
+  void operator()(std::byte* memory) const noexcept { ::operator delete(memory, kAlignment); }
+};
+
 }  // namespace
 
-KeptBatch::KeptBatch(const queue::EntryHeader& entry)
-    : memory_(static_cast<std::byte*>(
-          ::operator new(sizeof(queue::EntryHeader) + entry.payload_bytes, kAlignment))) {
+KeptBatch::KeptBatch(const queue::EntryHeader& entry) {
   LEAT_CHECK(entry.ops != nullptr && entry.ops->copy != nullptr,
              "a batch of progress that cannot be copied");
-  auto* const header = ::new (memory_) queue::EntryHeader;
+  std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(
+      ::operator new(sizeof(queue::EntryHeader) + entry.payload_bytes, kAlignment)));
+  auto* const header = ::new (memory.get()) queue::EntryHeader;
   header->count = entry.count;
   header->tag = entry.tag;
   header->ops = entry.ops;
   header->payload_bytes = entry.payload_bytes;
-  entry.ops->copy(entry.payload(), memory_ + sizeof(queue::EntryHeader), entry.count);
+  entry.ops->copy(entry.payload(), memory.get() + sizeof(queue::EntryHeader), entry.count);
+  memory_ = memory.release();
 }
 
 KeptBatch::~KeptBatch() {
@@ -28,7 +36,7 @@ KeptBatch::~KeptBatch() {
   if (entry().ops->destroy != nullptr) {
     entry().ops->destroy(memory_ + sizeof(queue::EntryHeader), entry().count);
   }
-  ::operator delete(memory_, kAlignment);
+  Free{}(memory_);
 }
 
 const queue::EntryHeader& KeptBatch::entry() const noexcept {

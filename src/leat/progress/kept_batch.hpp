@@ -19,7 +19,7 @@ class KeptBatch {
   [[nodiscard]] const queue::EntryHeader& entry() const noexcept;
 
  private:
-  std::byte* memory_;
+  std::byte* memory_ = nullptr;
 };
 
 }  // namespace leat::progress

@@ -1,0 +1,79 @@
+#include <leat/progress/ledger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+namespace leat::progress {
+namespace {
+
+using Time = std::uint64_t;
+using Entry = std::tuple<PortIndex, Time, std::int64_t>;
+
+struct Written {
+  core::ActivationSet active;
+  LocalPtr<Ledger<Time>> ledger = make_local<Ledger<Time>>(core::Activation(active, 0));
+
+  std::vector<Entry> changes() {
+    std::vector<Entry> entries;
+    for (const auto& [at, diff] : ledger->changes()) entries.emplace_back(at.port, at.time, diff);
+    return entries;
+  }
+};
+
+TEST(Ledger, HoldsTheNetOfWhatWasWrittenByPortAndTime) {
+  Written written;
+  written.ledger->update(2, 5, +1);
+  written.ledger->update(1, 9, +1);
+  written.ledger->update(2, 5, +2);
+  written.ledger->update(1, 9, -1);
+  written.ledger->update(1, 3, -4);
+  EXPECT_EQ(written.changes(), (std::vector<Entry>{{1, 3, -4}, {2, 5, 3}}));
+}
+
+TEST(Ledger, AWriteFromOutsideARunActivatesTheScope) {
+  Written written;
+  EXPECT_FALSE(written.active.is_set(0));
+  written.ledger->update(0, 1, +1);
+  EXPECT_TRUE(written.active.is_set(0));
+}
+
+TEST(Ledger, AWriteWithinARunDoesNot) {
+  Written written;
+  written.ledger->enter_run();
+  written.ledger->update(0, 1, +1);
+  EXPECT_FALSE(written.active.is_set(0));
+  written.ledger->leave_run();
+  EXPECT_FALSE(written.changes().empty());
+  written.ledger->update(0, 2, +1);
+  EXPECT_TRUE(written.active.is_set(0));
+}
+
+TEST(Ledger, NothingHasEffectAfterClose) {
+  Written written;
+  written.ledger->update(0, 1, +1);
+  written.active.clear(0);
+  written.ledger->close();
+  EXPECT_TRUE(written.ledger->closed());
+  written.ledger->update(0, 1, +1);
+  EXPECT_TRUE(written.changes().empty());
+  EXPECT_FALSE(written.active.is_set(0));
+  written.ledger->enter_run();  // nor does a run open it again
+  written.ledger->leave_run();
+  EXPECT_TRUE(written.ledger->closed());
+}
+
+TEST(Pointstamp, IsOrderedByPortAndThenByTime) {
+  const Pointstamp<Time> a{1, 9};
+  const Pointstamp<Time> b{2, 3};
+  const Pointstamp<Time> c{2, 4};
+  EXPECT_TRUE(a < b);
+  EXPECT_TRUE(b < c);
+  EXPECT_FALSE(c < a);
+  EXPECT_EQ(b, (Pointstamp<Time>{2, 3}));
+}
+
+}  // namespace
+}  // namespace leat::progress
