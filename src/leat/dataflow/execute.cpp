@@ -18,6 +18,8 @@ const Clock& steady_clock() {
   return clock;
 }
 
+Error no_workers() { return Error{"workers: expected a whole number from 1, found 0"}; }
+
 CommandLine read_command_line(int argc, const char* const* argv) {
   auto parsed = core::parse_args(argc, argv);
   if (!parsed) return {{}, parsed.error(), kUsageError, false};
@@ -37,9 +39,10 @@ int report(const std::vector<comm::Ending>& endings) {
     if (!ending.error) continue;
     exit_code = kRuntimeError;
     if (ending.stopped) continue;  // it only followed the one that failed
-    const std::string place = ending.where.empty() ? std::string() : ", " + ending.where;
-    std::fprintf(stderr, "worker %zu%s: %s\n", worker, place.c_str(),
-                 comm::message_of(ending.error).c_str());
+    const std::string said = comm::message_of(ending.error);
+    const bool is_said = ending.where.empty() || said.starts_with(ending.where);
+    const std::string place = is_said ? std::string() : ", " + ending.where;
+    std::fprintf(stderr, "worker %zu%s: %s\n", worker, place.c_str(), said.c_str());
   }
   return exit_code;
 }

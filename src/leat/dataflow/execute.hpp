@@ -39,6 +39,7 @@ struct CommandLine {
   bool is_help = false;
 };
 CommandLine read_command_line(int argc, const char* const* argv);
+Error no_workers();
 const Clock& steady_clock();
 }  // namespace internal
 
@@ -104,6 +105,7 @@ auto execute(const core::Config& config, const F& f) {
                 "const reference; "
                 "a `mutable` lambda cannot be. Keep state inside it, per worker");
   using R = std::invoke_result_t<const F&, Worker&>;
+  if (config.workers == 0) return Outcome<R>(internal::no_workers(), 2, false);
   comm::Fabric fabric(config.workers);
   std::vector<std::optional<internal::ValueOf<R>>> values(config.workers);
   auto endings = comm::run_workers(fabric, [&](comm::Seat& seat, std::string& where) {

@@ -246,6 +246,18 @@ TEST(Execute, MisuseInAnOperatorFailsItsWorkerWithTheOperatorsName) {
   EXPECT_THROW(outcome.rethrow(), UsageError);
   EXPECT_TRUE(says(comm::message_of(outcome.ending(0).error),
                    {place("careless", line), "a capability at 3", "a message at 4"}));
+  const auto result = printed([&] { return outcome.exit_code(); });
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(result.err.starts_with("worker 0: " + place("careless", line) + ": asked"))
+      << result.err;  // the name once
+}
+
+TEST(Execute, NoWorkersAreRefused) {
+  const auto outcome = execute(with_workers(0), [](Worker&) {});
+  EXPECT_FALSE(outcome.ok());
+  const auto result = printed([&] { return outcome.exit_code(); });
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(says(result.err, {"workers", "from 1", "0"}));
 }
 
 TEST(Execute, DifferentGraphsOnDifferentWorkersEndBothOfThem) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <leat/base/thread_tag.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/dataflow/builder.hpp>
 #include <leat/dataflow/scope.hpp>
@@ -139,6 +140,14 @@ class Input {
 
   [[nodiscard]] std::string described() const { return who_.empty() ? "input" : who_; }
 
+  void require_own_thread() const {
+    if (attached_.empty() || attached_.front().capability.token()->owner == this_thread_tag())
+        [[likely]]
+      return;
+    throw UsageError(described(), "records to be sent on the worker that owns it", "another thread",
+                     "hand the records to that worker's own thread");
+  }
+
   // Dataflows that ended, or were dropped, before the input did: nobody is there any more.
   void forget_ended() {
     std::erase_if(attached_,
@@ -154,6 +163,7 @@ class Input {
   void ship() {
     if (batch_.empty()) return;
     forget_ended();
+    require_own_thread();
     for (std::size_t i = 0; i < attached_.size(); ++i) {
       Message<T, Batch> message{Stamp<T>(time_), {}};
       if constexpr (Copyable<Record>) {

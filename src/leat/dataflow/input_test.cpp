@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -234,6 +236,24 @@ TEST(Input, RefusesEverythingAfterItWasClosed) {
   EXPECT_TRUE(says(usage_error([&] { input.advance_to(9); }), {name, "was closed"}));
   EXPECT_TRUE(says(usage_error([&] { world[0].dataflow([&](auto& s) { (void)s.input(input); }); }),
                    {name, "a dataflow to be fed", "was closed"}));
+}
+
+TEST(Input, RefusesToSendOnAnotherThread) {
+  World world;
+  Input<int> input;
+  int line = 0;
+  world[0].dataflow([&](auto& scope) {
+    line = __LINE__ + 1;
+    scope.input(input) | inspect([](int) {});
+  });
+  std::string said;
+  std::thread([&] {
+    said = usage_error([&] {
+      input.send(1);
+      input.flush();
+    });
+  }).join();
+  EXPECT_TRUE(says(said, {place("input", line), "another thread"}));
 }
 
 // --- one input and several dataflows

@@ -50,7 +50,7 @@ class Notificator {
       if (pending_.empty() || open(pending_.front().time())) return std::nullopt;
       return take(pending_);
     } else {
-      if (stale_) {
+      if (stale_ || (!is_told_ && available_.empty())) {
         make_available(open);
         stale_ = false;
       }
@@ -60,8 +60,11 @@ class Notificator {
   }
 
   /// Says that frontiers may have changed. The operators of this library say so once per
-  /// activation.
-  void look_again() noexcept { stale_ = true; }
+  /// activation; one that is never told looks whenever it has nothing available.
+  void look_again() noexcept {
+    stale_ = true;
+    is_told_ = true;
+  }
 
   [[nodiscard]] bool empty() const noexcept { return pending_.empty() && available_.empty(); }
 
@@ -103,6 +106,7 @@ class Notificator {
   std::vector<Capability<T>> pending_;    // a heap if times are totally ordered
   std::vector<Capability<T>> available_;  // a heap; unused if they are
   bool stale_ = true;
+  bool is_told_ = false;
 };
 
 }  // namespace leat::dataflow

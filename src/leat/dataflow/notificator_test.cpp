@@ -134,6 +134,17 @@ TEST(Notificator, KeepsTimesThatAreNotComparableApart) {
   EXPECT_EQ(asking.delivered(at<Pair>({{6, 0}})), (std::vector<Pair>{{0, 5}}));
 }
 
+TEST(Notificator, NeedsNobodyToTellItThatFrontiersMove) {
+  Asking<Pair> asking;
+  asking.ask({0, 5});
+  asking.ask({3, 0});
+  EXPECT_FALSE(asking.notificator.next(at<Pair>({{0, 0}})));
+  const auto moved = at<Pair>({{1, 0}});
+  EXPECT_EQ(asking.notificator.next(moved)->time(), (Pair{0, 5}));
+  EXPECT_FALSE(asking.notificator.next(moved));
+  EXPECT_EQ(asking.notificator.next(at<Pair>({}))->time(), (Pair{3, 0}));
+}
+
 // --- in an operator
 
 // A loop that asks for the next time when one is delivered, up to 100. Starts with the times 0 and 1.

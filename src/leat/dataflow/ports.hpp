@@ -13,6 +13,7 @@
 // Cost      Per batch: one indirect call to take it and one to send it. Per record: nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -229,12 +230,16 @@ class Received {
 
  private:
   [[nodiscard]] bool allows(const T& time, const T& later, std::uint32_t output) const {
-    for (const auto& link : core_->context->inputs[core_->number].links) {
-      if (link.output != output) continue;
+    const auto& links = core_->context->inputs[core_->number].links;
+    const auto leads = [&](const auto& link) {
+      if (link.output != output) return false;
       const auto reached = progress::PathSummary<T>::results_in(link.summary, time);
-      if (reached && progress::less_equal(*reached, later)) return true;
-    }
-    return false;
+      return reached && progress::less_equal(*reached, later);
+    };
+    // Links to all outputs stand in order: of many outputs, each finds its own at once.
+    if (output < links.size() && leads(links[output])) [[likely]]
+      return true;
+    return std::any_of(links.begin(), links.end(), leads);
   }
 
   void acknowledge() {

@@ -443,6 +443,55 @@ TEST(Partition, RefusesAPartThatIsNotThere) {
   }
 }
 
+// --- records that cannot be copied
+
+using Owned = std::unique_ptr<int>;
+
+TEST(Owned, PassesEveryOperatorThatMovesRecords) {
+  World world(2);
+  std::vector<Input<Owned>> inputs(2);
+  std::vector<Probe<>> probes(2);
+  std::multiset<int> out;
+  for (std::size_t index = 0; index < 2; ++index) {
+    world[index].dataflow([&](auto& scope) {
+      auto stream = scope.input(inputs[index]) | filter([](const Owned& x) { return *x != 0; }) |
+                    map_in_place([](Owned& x) { *x += 100; }) |
+                    exchange([](const Owned& x) { return *x; }) | probe(probes[index]);
+      auto looped = scope.iterative("loop", [&](auto& inner) {
+        auto [handle, loop] = loop_variable<Owned>(inner, 1);
+        auto [again, done] = std::move(stream) | enter(inner) | concat(std::move(loop)) |
+                             branch([](const auto& time, const Owned&) { return time.inner == 3; });
+        std::move(again) | connect_loop(std::move(handle));
+        return std::move(done) | leave(scope);
+      });
+      auto [early, late] = std::move(looped) | branch_when([](Time time) { return time > 0; });
+      auto parts = std::move(early) | concat(std::move(late)) |
+                   partition(2, [](Owned x) { return std::pair(*x % 2, std::move(x)); });
+      std::move(parts[0]) | concat(std::move(parts[1])) |
+          map([](Owned x) { return std::pair(*x, std::move(x)); }) |
+          aggregate<std::vector<Owned>>(
+              [](int, Owned x, std::vector<Owned>& all) { all.push_back(std::move(x)); },
+              [](int key, std::vector<Owned> all) {
+                return std::pair(key, std::make_unique<std::size_t>(all.size()));
+              }) |
+          state_machine<int, Owned>([](int key, std::unique_ptr<std::size_t> n, int&) {
+            Transition<Owned> transition;
+            transition.emit.push_back(std::make_unique<int>(key + static_cast<int>(*n)));
+            return transition;
+          }) |
+          inspect([&](const Owned& x) { out.insert(*x); });
+    });
+  }
+  for (int x = 0; x < 5; ++x) {
+    inputs[0].send(std::make_unique<int>(x));
+    inputs[1].send(std::make_unique<int>(x));
+  }
+  inputs.clear();
+  EXPECT_TRUE(world.ends());
+  EXPECT_EQ(out, (std::multiset<int>{103, 104, 105, 106}));
+  EXPECT_TRUE(probes[0].done());
+}
+
 // --- several consumers
 
 TEST(Stream, GivesEachOfItsConsumersEverything) {
