@@ -51,9 +51,10 @@ class Timers {
   /// Has `callback` called by the first `fire_due` at or after `deadline`.
   TimerId arm(Nanos deadline, Function<void()> callback);
 
-  /// The same, `delay` from now.
+  /// The same, `delay` from now; at the end of time if that is further away than a clock can say.
   TimerId arm_after(Nanos delay, Function<void()> callback) {
-    return arm(clock_.now() + delay, std::move(callback));
+    const Nanos now = clock_.now();
+    return arm(delay > Nanos::max() - now ? Nanos::max() : now + delay, std::move(callback));
   }
 
   /// Takes a timer back and destroys its callback.
