@@ -13,7 +13,10 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <tuple>
+#include <type_traits>
 
+#include <leat/base/fields.hpp>
 #include <leat/progress/order.hpp>
 #include <leat/progress/print.hpp>
 #include <leat/progress/time_hash.hpp>
@@ -42,6 +45,13 @@ struct Product {
 
 template <class Outer, class Inner>
 Product(Outer, Inner) -> Product<Outer, Inner>;
+
+/// The members, for codecs and the like.
+template <class Outer, class Inner>
+[[nodiscard]] constexpr auto leat_fields(std::type_identity<Product<Outer, Inner>>) {
+  using Time = Product<Outer, Inner>;
+  return std::tuple{Field{"outer", &Time::outer}, Field{"inner", &Time::inner}};
+}
 
 /// By component; total only if one side is `Unit` and the other total.
 template <class Outer, class Inner>
