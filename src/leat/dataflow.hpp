@@ -2,6 +2,7 @@
 //           habit.
 #pragma once
 
+#include <leat/dataflow/activator.hpp>
 #include <leat/dataflow/boundary.hpp>
 #include <leat/dataflow/builder.hpp>
 #include <leat/dataflow/execute.hpp>

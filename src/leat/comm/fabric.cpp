@@ -8,7 +8,7 @@ namespace leat::comm {
 Fabric::Fabric(std::size_t workers)
     : mask_(workers), crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
   for (std::size_t index = 0; index < workers; ++index) {
-    seats_.push_back(std::make_unique<Seat>(*this, index, workers));
+    seats_.push_back(std::make_shared<Seat>(*this, index, workers));
   }
   // Every reader stands at the beginning of every log before anybody writes. Nobody reads its own.
   for (std::size_t reader = 0; reader < workers; ++reader) {
@@ -24,7 +24,10 @@ Fabric::Fabric(std::size_t workers)
 }
 
 Fabric::~Fabric() {
-  for (auto& seat : seats_) seat->cursors_.clear();  // before the logs they stand in
+  for (auto& seat : seats_) {
+    seat->cursors_.clear();                         // before the logs they stand in
+    seat->ready().surface([](core::Doorbell&) {});  // a seat may outlive what its list holds
+  }
 }
 
 void Fabric::wake_all() noexcept {

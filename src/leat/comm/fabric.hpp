@@ -125,10 +125,10 @@ class Fabric {
 
   core::ParkMask mask_;
   std::mutex mutex_;
-  // Guarded by mutex_. Ends after the seats: their ready lists may hold a mailbox of a channel that
-  // one of the workers never asked for, and that nobody else keeps.
+  // Guarded by mutex_. Ends after the ready lists were emptied: they may hold a mailbox of a channel
+  // that one of the workers never asked for, and that nobody else keeps.
   std::unordered_map<std::uint64_t, Meeting> meetings_;
-  std::vector<std::unique_ptr<Seat>> seats_;
+  std::vector<std::shared_ptr<Seat>> seats_;
   core::StopToken stop_;
   core::Crowd crowd_;
   Atomic<std::uint64_t> lowest_id_left_at_{~std::uint64_t{0}};  // written under mutex_

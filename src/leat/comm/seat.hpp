@@ -1,6 +1,7 @@
 // What      A worker's place in a fabric: where it sleeps, where it hears of messages, where it
 //           publishes progress, and where it reads what its peers published. Seats belong to the
-//           fabric and outlive the worker's thread, so peers may ring one that has left.
+//           fabric and outlive the worker's thread, so peers may ring one that has left; those who
+//           activate from other threads may keep one longer.
 // Protocol  To sleep: say so in the park mask, then look again at everything that others announce
 //           (ready list, the peers' logs, stop), then wait. Peers make things visible first and
 //           look for sleepers second; both with sequential consistency, so one of the two sees the
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include <leat/base/clock.hpp>
@@ -32,7 +34,7 @@ struct SeatCounters {
   std::uint64_t batches_read = 0;  // progress batches read from peers
 };
 
-class Seat {
+class Seat : public std::enable_shared_from_this<Seat> {
  public:
   Seat(Fabric& fabric, std::size_t index, std::size_t peers);
   Seat(const Seat&) = delete;
@@ -55,18 +57,26 @@ class Seat {
   [[nodiscard]] queue::AppendLog& log() noexcept { return log_; }
   /// Makes what was committed to the log known to peers that sleep. Call after `log().commit`.
   void announce_log();
-  /// Calls `read(entry)` for each entry of each peer's log that this worker has not read.
+  /// Calls `read(entry)`, or `read(entry, writer)`, for each entry of each peer's log that this worker
+  /// has not read.
   ///
   /// Returns: how many there were.
   template <class Read>
   std::size_t read_logs(Read&& read) {
     std::size_t count = 0;
+    std::size_t writer = 0;
     for (auto& cursor : cursors_) {
+      if (writer == index_) ++writer;
       while (const auto* entry = cursor.peek()) {
-        read(*entry);
+        if constexpr (std::is_invocable_v<Read&, decltype(*entry), std::size_t>) {
+          read(*entry, writer);
+        } else {
+          read(*entry);
+        }
         cursor.advance();
         ++count;
       }
+      ++writer;
     }
     counters_.batches_read += count;
     return count;

@@ -20,6 +20,7 @@
 
 #include <leat/base/local_ptr.hpp>
 #include <leat/base/usage_error.hpp>
+#include <leat/dataflow/activator.hpp>
 #include <leat/dataflow/capability.hpp>
 #include <leat/dataflow/pact.hpp>
 #include <leat/dataflow/ports.hpp>
@@ -27,24 +28,6 @@
 #include <leat/progress/operate.hpp>
 
 namespace leat::dataflow {
-
-/// Has an operator run in its worker's next step. Copies are of the same operator.
-///
-/// Threads: the worker's own. No effect after the operator, or its dataflow, has ended.
-class Activator {
- public:
-  using leat_stays_on_its_worker = void;
-
-  Activator() = default;
-  explicit Activator(LocalPtr<ActivationPlace> place) : place_(std::move(place)) {}
-
-  void activate() const {
-    if (place_) place_->target.activate();
-  }
-
- private:
-  LocalPtr<ActivationPlace> place_;
-};
 
 /// Which operator this is; handed to constructors of logic.
 struct OperatorInfo {
@@ -75,7 +58,7 @@ class OperatorShell final : public progress::Operate<T> {
  public:
   OperatorShell(LocalPtr<OperatorContext<T>> context, Logic logic)
       : context_(std::move(context)), logic_(std::move(logic)) {}
-  ~OperatorShell() override { context_->self->target = core::Activation(); }
+  ~OperatorShell() override { context_->self->end(); }
 
   bool schedule() override {
     context_->begin();
@@ -113,7 +96,7 @@ class OperatorBuilder {
     context_->ledger = graph.ledger();
     context_->node = graph.add_node(name);
     context_->name = std::move(name);
-    context_->self->target = graph.activation_of(context_->node);
+    context_->self->begin(*scope_->context, graph.activation_of(context_->node));
     context_->id = scope_->context->next_operator++;
   }
 

@@ -247,53 +247,6 @@ TEST(OperatorInfo, SaysWhereAnOperatorIsTheSameOnAllWorkers) {
   EXPECT_EQ(ids.size(), 3u);
 }
 
-TEST(Activator, HasItsOperatorRunInTheNextStepOnce) {
-  World world;
-  int runs = 0;
-  std::optional<Activator> again;
-  std::optional<Capability<Time>> kept;
-  world[0].dataflow([&](auto& scope) {
-    (void)source<int>(scope, "counts", [&](Capability<Time> capability, const OperatorInfo& info) {
-      again = info.activation;
-      kept.emplace(std::move(capability));
-      return [&](auto&) { ++runs; };
-    });
-  });
-  world.steps();
-  EXPECT_EQ(runs, 1);
-  again->activate();
-  again->activate();
-  world[0].step();
-  EXPECT_EQ(runs, 2);
-  world[0].step();
-  EXPECT_EQ(runs, 2);
-}
-
-TEST(Activator, HasNoEffectAfterItsOperatorOrDataflowEnded) {
-  World world;
-  Input<int> input;
-  std::optional<Activator> ended;
-  std::optional<Activator> dropped;
-  world[0].dataflow([&](auto& scope) {
-    (void)source<int>(scope, "ends", [&](Capability<Time>, const OperatorInfo& info) {
-      ended = info.activation;
-      return [](auto&) {};
-    });
-    scope.input(input) | unary<int>(pipeline, "stays", [&](auto, const OperatorInfo& info) {
-      dropped = info.activation;
-      return [](auto& in, auto&) { in.for_each([](auto&) {}); };
-    });
-  });
-  world.steps();
-  ended->activate();
-  world.steps();
-  world[0].drop_dataflow(0);
-  ended->activate();
-  dropped->activate();
-  Activator().activate();
-  EXPECT_FALSE(world[0].step());
-}
-
 // --- interest
 
 // How often an operator with such an interest runs while its input moves on `n` times.

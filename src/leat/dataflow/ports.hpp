@@ -27,6 +27,7 @@
 #include <leat/base/check.hpp>
 #include <leat/base/local_ptr.hpp>
 #include <leat/base/usage_error.hpp>
+#include <leat/dataflow/activator.hpp>
 #include <leat/dataflow/capability.hpp>
 #include <leat/dataflow/message.hpp>
 #include <leat/dataflow/tee.hpp>
@@ -36,11 +37,6 @@ namespace leat::dataflow {
 
 /// How many messages an operator may take before others get their turn.
 inline constexpr std::uint32_t kMessagesPerActivation = 64;
-
-/// Where to activate an operator; nobody's once it has ended.
-struct ActivationPlace final : LocalCounted<ActivationPlace> {
-  core::Activation target;
-};
 
 /// What the ports of one operator share.
 template <progress::Timestamp T>

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <leat/base/clock.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/comm/fabric.hpp>
 #include <leat/core/config.hpp>
@@ -19,16 +20,18 @@
 
 namespace leat::dataflow::test {
 
-/// The workers of one fabric. None of them ever waits: they have no clock.
+/// The workers of one fabric. None of them ever waits, unless a test gives them a clock.
 class World {
  public:
-  explicit World(std::size_t peers = 1, core::ProgressMode mode = core::ProgressMode::demand)
+  explicit World(std::size_t peers = 1, core::ProgressMode mode = core::ProgressMode::demand,
+                 const Clock* clock = nullptr)
       : fabric_(peers) {
     core::Config config;
     config.workers = peers;
     config.progress_mode = mode;
+    config.idle_spin = Nanos{0};  // a clock that stands would be polled for ever
     for (std::size_t index = 0; index < peers; ++index) {
-      workers_.push_back(std::make_unique<Worker>(fabric_.seat(index), config, nullptr));
+      workers_.push_back(std::make_unique<Worker>(fabric_.seat(index), config, clock));
     }
   }
 
