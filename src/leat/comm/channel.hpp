@@ -65,6 +65,9 @@ class ChannelBlock {
 
   [[nodiscard]] Mailbox<M>& mailbox(std::size_t receiver) noexcept { return mailboxes_[receiver]; }
   [[nodiscard]] EnvelopePool<M>& pool(std::size_t sender) noexcept { return pools_[sender]; }
+  [[nodiscard]] std::size_t sender_of(const EnvelopePool<M>* pool) const noexcept {
+    return static_cast<std::size_t>(pool - pools_.data());
+  }
 
   /// Hands the receiving end's reference over. Once per receiver.
   void own_by_receiver(std::size_t receiver, std::shared_ptr<ChannelBlock> self) {
@@ -146,14 +149,16 @@ class Receiver {
  public:
   Receiver(std::size_t index, std::shared_ptr<ChannelBlock<M>> block,
            LocalPtr<Loopback<M>> loopback)
-      : loopback_(std::move(loopback)) {
+      : index_(index), loopback_(std::move(loopback)) {
     if (!block) return;
     mailbox_ = &block->mailbox(index);
     block->own_by_receiver(index, block);
     mailbox_->set_listener(loopback_->receiver);
   }
   Receiver(Receiver&& other) noexcept
-      : mailbox_(std::exchange(other.mailbox_, nullptr)), loopback_(std::move(other.loopback_)) {}
+      : index_(other.index_),
+        mailbox_(std::exchange(other.mailbox_, nullptr)),
+        loopback_(std::move(other.loopback_)) {}
   Receiver& operator=(Receiver&&) = delete;
   ~Receiver() {
     if (loopback_) loopback_->close();
@@ -164,18 +169,13 @@ class Receiver {
   ///
   /// Returns: false if there is none now.
   bool receive(M& message) {
-    if (!loopback_->messages.empty()) {
-      std::swap(message, loopback_->messages.front());
-      M spare = loopback_->messages.pop_front();
-      if (loopback_->spares.size() < kSpares) loopback_->spares.push_back(std::move(spare));
-      return true;
-    }
-    if (mailbox_ == nullptr) return false;
-    Envelope<M>* const envelope = mailbox_->queue_.pop();
-    if (envelope == nullptr) return false;
-    std::swap(message, envelope->message);
-    envelope->pool->give_back(envelope);
-    return true;
+    return receive_with(message, [](const EnvelopePool<M>*) {});
+  }
+  /// The same, and says which worker sent it.
+  bool receive(M& message, std::size_t& from) {
+    return receive_with(message, [&](const EnvelopePool<M>* pool) {
+      from = pool == nullptr ? index_ : mailbox_->block_->sender_of(pool);
+    });
   }
 
   [[nodiscard]] bool was_pending() const {
@@ -185,6 +185,26 @@ class Receiver {
  private:
   static constexpr std::size_t kSpares = 4;
 
+  // `note(pool)` hears whose envelope it was in; null for a message to oneself.
+  template <class Note>
+  bool receive_with(M& message, Note&& note) {
+    if (!loopback_->messages.empty()) {
+      note(nullptr);
+      std::swap(message, loopback_->messages.front());
+      M spare = loopback_->messages.pop_front();
+      if (loopback_->spares.size() < kSpares) loopback_->spares.push_back(std::move(spare));
+      return true;
+    }
+    if (mailbox_ == nullptr) return false;
+    Envelope<M>* const envelope = mailbox_->queue_.pop();
+    if (envelope == nullptr) return false;
+    std::swap(message, envelope->message);
+    note(envelope->pool);
+    envelope->pool->give_back(envelope);
+    return true;
+  }
+
+  std::size_t index_;
   Mailbox<M>* mailbox_ = nullptr;
   LocalPtr<Loopback<M>> loopback_;
 };

@@ -32,6 +32,7 @@ struct SeatCounters {
   std::uint64_t wakes_sent = 0;    // system calls made to wake a peer
   std::uint64_t batches = 0;       // progress batches published or applied alone
   std::uint64_t batches_read = 0;  // progress batches read from peers
+  std::uint64_t records = 0;       // records that came to operators
 };
 
 class Seat : public std::enable_shared_from_this<Seat> {

@@ -239,6 +239,9 @@ class LogRegistry {
     return find(name).as<Event>();
   }
 
+  /// Whether no name is bound: nobody listens to what begins now.
+  [[nodiscard]] bool empty() const noexcept { return logs_.empty(); }
+
   /// Flushes every log that has a name.
   void flush();
 

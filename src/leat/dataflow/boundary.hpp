@@ -25,15 +25,19 @@ template <class Outer, class Inner, Container C>
 class EnterPush final : public Push<Outer, C> {
  public:
   EnterPush(EdgeCount<Outer> count, LocalPtr<progress::Ledger<Inner>> ledger,
-            progress::PortIndex source, LocalPtr<Tee<Inner, C>> tee)
+            progress::PortIndex source, LocalPtr<Tee<Inner, C>> tee,
+            LocalPtr<progress::ChannelLog> log)
       : count_(std::move(count)),
         ledger_(std::move(ledger)),
         source_(source),
-        tee_(std::move(tee)) {}
+        tee_(std::move(tee)),
+        log_(std::move(log)) {}
 
   void push(Message<Outer, C>& message) override {
     const auto records = static_cast<std::int64_t>(message.batch.size());
     count_.produced(message.stamp, message.batch.size());
+    if (log_) [[unlikely]]
+      log_->crossed(message.batch.size());
     Message<Inner, C> inner{message.stamp.mapped(progress::Refines<Inner, Outer>::to_inner),
                             std::move(message.batch)};
     for (const Inner& time : inner.stamp.times()) ledger_->update(source_, time, -records);
@@ -47,16 +51,20 @@ class EnterPush final : public Push<Outer, C> {
   LocalPtr<progress::Ledger<Inner>> ledger_;
   progress::PortIndex source_;
   LocalPtr<Tee<Inner, C>> tee_;
+  LocalPtr<progress::ChannelLog> log_;
 };
 
 template <class Inner, class Outer, Container C>
 class LeavePush final : public Push<Inner, C> {
  public:
-  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee)
-      : count_(std::move(count)), tee_(std::move(tee)) {}
+  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee,
+            LocalPtr<progress::ChannelLog> log)
+      : count_(std::move(count)), tee_(std::move(tee)), log_(std::move(log)) {}
 
   void push(Message<Inner, C>& message) override {
     count_.produced(message.stamp, message.batch.size());
+    if (log_) [[unlikely]]
+      log_->crossed(message.batch.size());
     Message<Outer, C> outer{message.stamp.mapped(progress::Refines<Inner, Outer>::to_outer),
                             std::move(message.batch)};
     tee_->push(outer);
@@ -67,6 +75,7 @@ class LeavePush final : public Push<Inner, C> {
  private:
   EdgeCount<Inner> count_;
   LocalPtr<Tee<Outer, C>> tee_;
+  LocalPtr<progress::ChannelLog> log_;
 };
 
 /// The scope `inner` as a child of `outer`.
@@ -108,7 +117,9 @@ class EnterOp {
                                       : EdgeCount<Outer>();
     stream.connect(outer_target,
                    std::make_unique<internal::EnterPush<Outer, Inner, C>>(
-                       std::move(edge_count), inner_->graph->ledger(), inner_source, tee));
+                       std::move(edge_count), inner_->graph->ledger(), inner_source, tee,
+                       outer_graph.channel_log(outer_target)),
+                   "enter");
     return Stream<Inner, C>(inner_, inner_source, std::move(tee));
   }
 
@@ -134,8 +145,10 @@ class LeaveOp {
     EdgeCount<Inner> edge_count = stream.counted()
                                       ? EdgeCount<Inner>(inner_graph.ledger(), inner_target)
                                       : EdgeCount<Inner>();
-    stream.connect(inner_target, std::make_unique<internal::LeavePush<Inner, Outer, C>>(
-                                     std::move(edge_count), tee));
+    stream.connect(inner_target,
+                   std::make_unique<internal::LeavePush<Inner, Outer, C>>(
+                       std::move(edge_count), tee, inner_graph.channel_log(inner_target)),
+                   "leave");
     return Stream<Outer, C>(outer_, outer_source, std::move(tee), false);
   }
 

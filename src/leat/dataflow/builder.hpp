@@ -97,7 +97,8 @@ class OperatorBuilder {
     context_->node = graph.add_node(name);
     context_->name = std::move(name);
     context_->self->begin(*scope_->context, graph.activation_of(context_->node));
-    context_->id = scope_->context->next_operator++;
+    context_->id = graph.id_of(context_->node);
+    context_->records = &scope_->context->seat.counters().records;
   }
 
   /// Reads `stream` through `pact`. Linked by the identity to all outputs that exist and that will.
@@ -207,8 +208,9 @@ class OperatorBuilder {
     const auto target = graph.add_port(context_->node, progress::PortKind::target);
     EdgeCount<T> count = stream.counted() ? EdgeCount<T>(context_->ledger, target) : EdgeCount<T>();
     auto ends = pact.template connect<C>(Connection<T>{*scope_, context_->node, context_->name,
-                                                       std::move(count), context_->self->target});
-    stream.connect(target, std::move(ends.push));
+                                                       std::move(count), context_->self->target,
+                                                       graph.channel_log(target)});
+    stream.connect(target, std::move(ends.push), internal::pact_name<Pact>());
     const auto number = static_cast<std::uint32_t>(context_->inputs.size());
     context_->inputs.push_back({target, {}});
     input_defaults_.push_back(linked_to_all);

@@ -19,7 +19,6 @@ struct Context {
   comm::Seat& seat;
   progress::ProgressPlane& plane;
   std::uint64_t next_id = 0;
-  std::uint64_t next_operator = 0;
 
   [[nodiscard]] std::uint64_t new_id() noexcept { return next_id++; }
 };

@@ -20,6 +20,7 @@
 #include <leat/core/activation.hpp>
 #include <leat/dataflow/message.hpp>
 #include <leat/progress/ledger.hpp>
+#include <leat/progress/watch/channel_log.hpp>
 
 namespace leat::dataflow {
 
@@ -48,6 +49,7 @@ struct PipelineQueue final : LocalCounted<PipelineQueue<T, C>> {
   GrowingRing<Message<T, C>> messages;
   std::vector<C> spares;  // emptied batches on their way back
   core::Activation consumer;
+  LocalPtr<progress::ChannelLog> log;  // null: nobody wants to know
 };
 
 template <progress::Timestamp T, Container C>
@@ -58,6 +60,8 @@ class PipelinePush final : public Push<T, C> {
 
   void push(Message<T, C>& message) override {
     count_.produced(message.stamp, message.batch.size());
+    if (queue_->log) [[unlikely]]
+      queue_->log->sent_here(message.batch.size());
     queue_->messages.push_back({message.stamp, std::move(message.batch)});
     if (queue_->spares.empty()) {
       message.batch = C{};
@@ -82,6 +86,8 @@ class PipelinePull final : public Pull<T, C> {
   bool pull(Message<T, C>& message) override {
     if (queue_->messages.empty()) return false;
     auto& oldest = queue_->messages.front();
+    if (queue_->log) [[unlikely]]
+      queue_->log->received_here(oldest.batch.size());
     if (queue_->spares.size() < kSpares) queue_->spares.push_back(std::move(message.batch));
     message = std::move(oldest);
     queue_->messages.drop_front();
@@ -99,8 +105,8 @@ class PipelinePull final : public Pull<T, C> {
 template <progress::Timestamp T, Container C>
 class Partitioned {
  public:
-  explicit Partitioned(comm::Sender<Message<T, C>> sender)
-      : sender_(std::move(sender)), parts_(sender_.peers()) {}
+  Partitioned(comm::Sender<Message<T, C>> sender, LocalPtr<progress::ChannelLog> log)
+      : sender_(std::move(sender)), log_(std::move(log)), parts_(sender_.peers()) {}
 
   [[nodiscard]] std::size_t workers() const noexcept { return parts_.size(); }
 
@@ -124,10 +130,13 @@ class Partitioned {
  private:
   void send(std::size_t worker) {
     parts_[worker].stamp = stamp_;
+    if (log_) [[unlikely]]
+      log_->sent(worker, parts_[worker].batch.size());
     sender_.send(worker, parts_[worker]);
   }
 
   comm::Sender<Message<T, C>> sender_;
+  LocalPtr<progress::ChannelLog> log_;
   Stamp<T> stamp_;
   std::vector<Message<T, C>> parts_;
 };
@@ -136,8 +145,8 @@ class Partitioned {
 template <progress::Timestamp T, Container C, class Route>
 class ExchangePush final : public Push<T, C> {
  public:
-  ExchangePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Route route)
-      : count_(std::move(count)), parts_(std::move(sender)), route_(std::move(route)) {}
+  ExchangePush(EdgeCount<T> count, Partitioned<T, C> parts, Route route)
+      : count_(std::move(count)), parts_(std::move(parts)), route_(std::move(route)) {}
 
   void push(Message<T, C>& message) override {
     count_.produced(message.stamp, message.batch.size());
@@ -163,10 +172,10 @@ class ExchangePush final : public Push<T, C> {
 template <progress::Timestamp T, Container C, class Distribute>
 class DistributePush final : public Push<T, C> {
  public:
-  DistributePush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender, Distribute distribute,
+  DistributePush(EdgeCount<T> count, Partitioned<T, C> parts, Distribute distribute,
                  std::string who)
       : count_(std::move(count)),
-        parts_(std::move(sender)),
+        parts_(std::move(parts)),
         distribute_(std::move(distribute)),
         who_(std::move(who)) {}
 
@@ -202,13 +211,26 @@ class DistributePush final : public Push<T, C> {
 template <progress::Timestamp T, Container C>
 class ChannelPull final : public Pull<T, C> {
  public:
-  explicit ChannelPull(comm::Receiver<Message<T, C>> receiver) : receiver_(std::move(receiver)) {}
+  ChannelPull(comm::Receiver<Message<T, C>> receiver, LocalPtr<progress::ChannelLog> log)
+      : receiver_(std::move(receiver)), log_(std::move(log)) {}
 
-  bool pull(Message<T, C>& message) override { return receiver_.receive(message); }
+  bool pull(Message<T, C>& message) override {
+    if (log_) [[unlikely]]
+      return pull_and_tell(message);
+    return receiver_.receive(message);
+  }
   [[nodiscard]] bool was_pending() const override { return receiver_.was_pending(); }
 
  private:
+  bool pull_and_tell(Message<T, C>& message) {
+    std::size_t from = 0;
+    if (!receiver_.receive(message, from)) return false;
+    log_->received(from, message.batch.size());
+    return true;
+  }
+
   comm::Receiver<Message<T, C>> receiver_;
+  LocalPtr<progress::ChannelLog> log_;
 };
 
 }  // namespace leat::dataflow

@@ -108,8 +108,9 @@ auto execute(const core::Config& config, const F& f) {
   if (config.workers == 0) return Outcome<R>(internal::no_workers(), 2, false);
   comm::Fabric fabric(config.workers);
   std::vector<std::optional<internal::ValueOf<R>>> values(config.workers);
+  const Nanos begin = internal::steady_clock().now();  // what the logs of all workers count from
   auto endings = comm::run_workers(fabric, [&](comm::Seat& seat, std::string& where) {
-    Worker worker(seat, config, &internal::steady_clock());
+    Worker worker(seat, config, &internal::steady_clock(), begin);
     struct NoteWhere {
       const Worker& worker;
       std::string& where;

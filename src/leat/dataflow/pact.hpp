@@ -26,6 +26,7 @@ struct Connection {
   const progress::NodeName& name;
   EdgeCount<T> count;
   core::Activation consumer;
+  LocalPtr<progress::ChannelLog> log;  // null: nobody wants to know
 };
 
 /// Both ends of an edge.
@@ -40,11 +41,14 @@ template <Container C, progress::Timestamp T>
 EdgeEnds<T, C> pipeline_ends(Connection<T> at) {
   auto queue = make_local<PipelineQueue<T, C>>();
   queue->consumer = at.consumer;
+  queue->log = at.log;
   return {std::make_unique<PipelinePush<T, C>>(std::move(at.count), queue),
           std::make_unique<PipelinePull<T, C>>(queue)};
 }
 
 struct Pipeline {
+  static constexpr const char* kName = "pipeline";
+
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
     return pipeline_ends<C>(std::move(at));
@@ -52,10 +56,21 @@ struct Pipeline {
 };
 
 namespace internal {
+/// What reports call a pact; a user's own may say it with `kName`.
+template <class Pact>
+constexpr const char* pact_name() {
+  if constexpr (requires { Pact::kName; }) {
+    return Pact::kName;
+  } else {
+    return "";
+  }
+}
+
 /// A channel for an input, known to all workers under the next id.
 template <Container C, progress::Timestamp T>
 auto input_channel(const Connection<T>& at, const char* pact) {
   auto& context = *at.scope.context;
+  if (at.log) at.log->reaches_peers();
   return context.seat.fabric().template channel<Message<T, C>>(
       context.seat, context.new_id(),
       at.scope.signature(at.node, at.name, pact, type_hash<Message<T, C>>()), at.consumer);
@@ -64,6 +79,8 @@ auto input_channel(const Connection<T>& at, const char* pact) {
 
 template <class Route>
 struct Exchange {
+  static constexpr const char* kName = "exchange";
+
   Route route;
 
   template <Container C, progress::Timestamp T>
@@ -82,26 +99,28 @@ struct Exchange {
         "exchange: the route must return an integer, the number of a worker modulo the workers");
     // One worker has every record where it belongs.
     if (at.scope.context->seat.peers() == 1) return pipeline_ends<C>(std::move(at));
-    auto [sender, receiver] = internal::input_channel<C>(at, "exchange");
-    return {
-        std::make_unique<ExchangePush<T, C, Route>>(std::move(at.count), std::move(sender), route),
-        std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
+    auto [sender, receiver] = internal::input_channel<C>(at, kName);
+    return {std::make_unique<ExchangePush<T, C, Route>>(
+                std::move(at.count), Partitioned<T, C>(std::move(sender), at.log), route),
+            std::make_unique<ChannelPull<T, C>>(std::move(receiver), at.log)};
   }
 };
 
 template <class Distributor>
 struct Distribute {
+  static constexpr const char* kName = "distribute";
+
   Distributor distribute;
 
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
     static_assert(Sendable<RecordOf<C>>,
                   "distribute: these records must stay on their worker; use pipeline");
-    auto [sender, receiver] = internal::input_channel<C>(at, "distribute");
+    auto [sender, receiver] = internal::input_channel<C>(at, kName);
     return {std::make_unique<DistributePush<T, C, Distributor>>(
-                std::move(at.count), std::move(sender), distribute,
+                std::move(at.count), Partitioned<T, C>(std::move(sender), at.log), distribute,
                 at.name.described() + ", distributor"),
-            std::make_unique<ChannelPull<T, C>>(std::move(receiver))};
+            std::make_unique<ChannelPull<T, C>>(std::move(receiver), at.log)};
   }
 };
 

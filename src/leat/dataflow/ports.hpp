@@ -68,8 +68,9 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   std::vector<InputInfo> inputs;
   std::vector<LocalPtr<OutputToken<T>>> outputs;
 
-  std::uint64_t activation = 0;  // counts runs of the operator
-  bool more = false;             // an input was left with messages in it
+  std::uint64_t* records = nullptr;  // that came to operators of this worker
+  std::uint64_t activation = 0;      // counts runs of the operator
+  bool more = false;                 // an input was left with messages in it
   std::vector<Flushable*> to_flush;
 
   void begin() noexcept {
@@ -274,6 +275,7 @@ class InputPort {
       return std::nullopt;
     }
     ++core.taken;
+    *core.context->records += message.batch.size();
     return Received<T, C>(core_, std::move(message));
   }
 

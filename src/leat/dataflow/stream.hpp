@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <leat/base/type_name.hpp>
 #include <leat/dataflow/scope_state.hpp>
 #include <leat/dataflow/tee.hpp>
 
@@ -37,9 +38,11 @@ class Stream
          bool counted = true)
       : scope_(std::move(scope)), source_(source), tee_(std::move(tee)), counted_(counted) {}
 
-  /// Adds a consumer: an edge to `target`, and the push that carries batches there. For builders.
-  void connect(progress::PortIndex target, std::unique_ptr<Push<T, C>> push) const {
-    scope_->graph->add_edge(source_, target);
+  /// Adds a consumer: an edge to `target`, and the push that carries batches there, as `pact` says.
+  /// For builders.
+  void connect(progress::PortIndex target, std::unique_ptr<Push<T, C>> push,
+               const char* pact) const {
+    scope_->graph->add_edge(source_, target, pact, type_name<C>());
     tee_->add(std::move(push));
   }
   [[nodiscard]] const LocalPtr<ScopeState<T>>& scope_state() const noexcept { return scope_; }

@@ -8,9 +8,19 @@
 
 namespace leat::dataflow {
 
-Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock)
+namespace {
+// For workers that have no clock: time stands.
+const Clock& clock_or_none(const Clock* clock) {
+  static const SettableClock none;
+  return clock != nullptr ? *clock : none;
+}
+}  // namespace
+
+Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
+               std::optional<Nanos> log_origin)
     : config_(config),
-      plane_(seat, config.progress_mode),
+      logs_(clock_or_none(clock), log_origin.value_or(clock_or_none(clock).now())),
+      plane_(seat, config.progress_mode, &logs_),
       scheduler_(plane_, seat.fabric().stop(), clock,
                  core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
       context_{scheduler_, seat, plane_} {}
@@ -22,12 +32,16 @@ Worker::~Worker() {
 
 bool Worker::step() {
   require_peers();
-  return scheduler_.step();
+  const bool remain = scheduler_.step();
+  flush_logs();
+  return remain;
 }
 
 bool Worker::step_or_park(std::optional<Nanos> timeout) {
   require_peers();
-  return scheduler_.step_or_park(timeout);
+  const bool remain = scheduler_.step_or_park(timeout);
+  flush_logs();
+  return remain;
 }
 
 void Worker::require_peers() const {
@@ -96,7 +110,7 @@ WorkerCounters Worker::counters() const {
   const auto& scheduler = scheduler_.counters();
   const auto& seat = context_.seat.counters();
   return {scheduler.steps, scheduler.parks, seat.notices,
-          seat.wakes_sent, seat.batches,    seat.batches_read};
+          seat.wakes_sent, seat.batches,    seat.batches_read, seat.records};
 }
 
 }  // namespace leat::dataflow

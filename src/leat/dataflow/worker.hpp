@@ -20,6 +20,7 @@
 #include <leat/base/hash.hpp>
 #include <leat/comm/fabric.hpp>
 #include <leat/core/config.hpp>
+#include <leat/core/log_registry.hpp>
 #include <leat/core/worker.hpp>
 #include <leat/dataflow/context.hpp>
 #include <leat/dataflow/scope.hpp>
@@ -36,13 +37,16 @@ struct WorkerCounters {
   std::uint64_t wakes_sent = 0;    // system calls made to wake peers
   std::uint64_t batches = 0;       // progress batches that this worker published or applied alone
   std::uint64_t batches_read = 0;  // progress batches read from peers
+  std::uint64_t records = 0;       // records that came to operators
 };
 
 class Worker {
  public:
   /// For embedders; `execute` makes workers otherwise. `clock` may be null: the worker never parks
-  /// then.
-  Worker(comm::Seat& seat, const core::Config& config, const Clock* clock);
+  /// then, and all it logs is at time 0. Times of logs count from `log_origin`; from now on by
+  /// default.
+  Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
+         std::optional<Nanos> log_origin = std::nullopt);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -74,6 +78,7 @@ class Worker {
                                                             context_.new_id(), who,
                                                             scheduler_.activation_of(task));
     auto& graph = running->graph;
+    graph.set_place({plane_.new_node_id(), {task}});
     auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
     const Building<T> building(state);
     Scope<T> scope(state);
@@ -128,6 +133,10 @@ class Worker {
   /// Destroys a dataflow now, with all it holds. All workers must; what arrives for it is dropped.
   void drop_dataflow(std::uint32_t index);
 
+  /// What whoever wants to look registers with, before the dataflows that it wants to see are built:
+  /// the worker's own streams are listed in progress/watch/events.hpp, and programs add theirs.
+  [[nodiscard]] core::LogRegistry& logs() noexcept { return logs_; }
+
   [[nodiscard]] WorkerCounters counters() const;
   [[nodiscard]] core::Timers& timers() noexcept { return scheduler_.timers(); }
   /// An id that no other call on this worker returns; all workers must ask in the same order.
@@ -157,8 +166,13 @@ class Worker {
   static comm::Signature shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,
                                   const std::string& name);
   void require_peers() const;
+  void flush_logs() {
+    if (!logs_.empty()) [[unlikely]]
+      logs_.flush();
+  }
 
   core::Config config_;
+  core::LogRegistry logs_;  // ends after the dataflows that log to it
   progress::ProgressPlane plane_;
   core::Worker scheduler_;
   Context context_;

@@ -26,7 +26,9 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
       : parent_(parent),
         node_(parent.add_node(name)),
         inner_(std::make_unique<Subgraph<Inner>>(parent.plane(), id, name,
-                                                 parent.activation_of(node_))) {}
+                                                 parent.activation_of(node_))) {
+    inner_->set_place(parent.place_of(node_));
+  }
 
   [[nodiscard]] Subgraph<Inner>& inner() noexcept { return *inner_; }
 
@@ -75,18 +77,18 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
 
  private:
   void consumed(std::uint32_t input, const Inner& time, std::int64_t records) override {
-    parent_.apply(inputs_[input], Refines<Inner, Outer>::to_outer(time), -records);
+    parent_.report(inputs_[input], Refines<Inner, Outer>::to_outer(time), -records);
   }
   void produced(std::uint32_t output, const Inner& time, std::int64_t records) override {
     const Outer outer = Refines<Inner, Outer>::to_outer(time);
     for (const auto& step : parent_.tracker().forward().row(outputs_[output])) {
-      parent_.apply(step.port, outer, records);
+      parent_.report(step.port, outer, records);
     }
   }
   void capability(std::uint32_t output, const Inner& time, std::int64_t delta) override {
     held_[output].update(
         Refines<Inner, Outer>::to_outer(time), delta,
-        [&](const Outer& changed, int by) { parent_.apply(outputs_[output], changed, by); });
+        [&](const Outer& changed, int by) { parent_.report(outputs_[output], changed, by); });
   }
 
   Subgraph<Outer>& parent_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <leat/base/check.hpp>
+#include <leat/progress/watch/events.hpp>
 
 namespace leat::progress {
 
@@ -21,7 +22,10 @@ void ProgressPlane::attach(ScopeId scope, ScopeInbox& inbox) {
   Slot& at = slot(scope);
   at.stage = Stage::live;
   at.inbox = &inbox;
-  for (const KeptBatch& kept : std::exchange(at.early, {})) inbox.absorb(kept.entry());
+  for (const Early& early : std::exchange(at.early, {})) {
+    reading_ = early.from;
+    inbox.absorb(early.batch.entry());
+  }
 }
 
 void ProgressPlane::detach(ScopeId scope) { slot(scope) = Slot{Stage::gone, nullptr, {}}; }
@@ -34,7 +38,7 @@ void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
       return;
     case Stage::unknown:
     case Stage::building:
-      at.early.emplace_back(entry);
+      at.early.push_back({KeptBatch(entry), reading_});
       return;
     case Stage::gone:
       return;
@@ -44,7 +48,19 @@ void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
 void ProgressPlane::poll() {
   seat_.ready().surface(
       [](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
-  seat_.read_logs([this](const queue::EntryHeader& entry) { dispatch(entry); });
+  seat_.read_logs([this](const queue::EntryHeader& entry, std::size_t from) {
+    reading_ = from;
+    dispatch(entry);
+  });
+}
+
+void ProgressPlane::park(std::optional<Nanos> timeout) {
+  // Asked for each time: who sleeps has time, and a log of sleep needs no dataflow built after it.
+  const auto events = logs_ == nullptr ? core::Logger<Event>() : logs_->get<Event>(kEventStream);
+  events.log(ParkEvent{ParkEvent::Kind::park, timeout});
+  events.flush();
+  seat_.park(timeout);
+  events.log(ParkEvent{ParkEvent::Kind::unpark, std::nullopt});
 }
 
 }  // namespace leat::progress

@@ -20,6 +20,7 @@
 
 #include <leat/comm/fabric.hpp>
 #include <leat/core/config.hpp>
+#include <leat/core/log_registry.hpp>
 #include <leat/core/worker.hpp>
 #include <leat/progress/batch_entry.hpp>
 #include <leat/progress/kept_batch.hpp>
@@ -40,11 +41,19 @@ class ScopeInbox {
 
 class ProgressPlane final : public core::Surroundings {
  public:
-  ProgressPlane(comm::Seat& seat, core::ProgressMode mode) : seat_(seat), mode_(mode) {}
+  /// `logs` are where scopes tell what they do, and the worker that it sleeps; null: nowhere.
+  ProgressPlane(comm::Seat& seat, core::ProgressMode mode, core::LogRegistry* logs = nullptr)
+      : seat_(seat), mode_(mode), logs_(logs) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_.peers(); }
   [[nodiscard]] core::ProgressMode mode() const noexcept { return mode_; }
   [[nodiscard]] comm::Seat& seat() noexcept { return seat_; }
+  [[nodiscard]] const core::LogRegistry* logs() const noexcept { return logs_; }
+
+  /// Ids within this worker, of nodes and of the edges between them. All workers build alike, so an
+  /// id means the same thing on each of them.
+  [[nodiscard]] std::uint64_t new_node_id() noexcept { return next_node_++; }
+  [[nodiscard]] std::uint64_t new_channel_id() noexcept { return next_channel_++; }
 
   void announce(ScopeId scope);
   void attach(ScopeId scope, ScopeInbox& inbox);
@@ -74,14 +83,20 @@ class ProgressPlane final : public core::Surroundings {
   [[nodiscard]] const std::string& thrower() const noexcept { return thrower_; }
 
   void poll() override;
-  void park(std::optional<Nanos> timeout) override { seat_.park(timeout); }
+  void park(std::optional<Nanos> timeout) override;
+  /// Whose batch a scope is being given. Requires: from within `ScopeInbox::absorb`.
+  [[nodiscard]] std::size_t reading() const noexcept { return reading_; }
 
  private:
   enum class Stage : std::uint8_t { unknown, building, live, gone };
+  struct Early {  // a batch that came before its scope was built
+    KeptBatch batch;
+    std::size_t from;
+  };
   struct Slot {
     Stage stage = Stage::unknown;
     ScopeInbox* inbox = nullptr;
-    std::vector<KeptBatch> early;  // batches that came before it was built
+    std::vector<Early> early;
   };
 
   Slot& slot(ScopeId scope);
@@ -89,6 +104,10 @@ class ProgressPlane final : public core::Surroundings {
 
   comm::Seat& seat_;
   core::ProgressMode mode_;
+  core::LogRegistry* logs_;
+  std::uint64_t next_node_ = 0;
+  std::uint64_t next_channel_ = 0;
+  std::size_t reading_ = 0;
   std::vector<Slot> slots_;  // by scope id
   std::string thrower_;
 };

@@ -16,6 +16,7 @@ struct Sketch {
     Address address;
     std::string name;
     bool is_scope = false;
+    friend bool operator==(const Node&, const Node&) = default;
   };
   /// From an output of one child of `scope` to an input of another. Child 0 is the scope's own
   /// boundary.
@@ -25,6 +26,8 @@ struct Sketch {
     std::uint32_t output = 0;
     std::uint32_t to = 0;
     std::uint32_t input = 0;
+    std::string pact;  // how records travel: "pipeline", "exchange"; empty if nobody said
+    friend bool operator==(const Edge&, const Edge&) = default;
   };
 
   std::vector<Node> nodes;  // a scope before its children

@@ -26,6 +26,7 @@
 #include <memory>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,7 @@
 #include <leat/progress/plane.hpp>
 #include <leat/progress/product.hpp>
 #include <leat/progress/reachability.hpp>
+#include <leat/progress/watch/scope_watch.hpp>
 
 namespace leat::progress {
 
@@ -49,12 +51,20 @@ struct NodeName {
   std::source_location where;
 
   /// `operator "count" (flow.cpp:12)`.
-  [[nodiscard]] std::string described() const {
+  [[nodiscard]] std::string described() const { return "operator \"" + name + "\" (" + place() + ")"; }
+  /// `flow.cpp:12`.
+  [[nodiscard]] std::string place() const {
     std::string file = where.file_name();
     if (const auto slash = file.find_last_of('/'); slash != std::string::npos)
       file.erase(0, slash + 1);
-    return "operator \"" + name + "\" (" + file + ":" + std::to_string(where.line()) + ")";
+    return file + ":" + std::to_string(where.line());
   }
+};
+
+/// Which node of its worker something is, and where: the same on all workers.
+struct NodePlace {
+  std::uint64_t id = 0;
+  Sketch::Address address;
 };
 
 /// What a scope tells its parent, in the scope's own times.
@@ -82,11 +92,13 @@ class Subgraph final : public ScopeInbox {
         self_(self),
         active_(self),
         ledger_(make_local<Ledger<T>>(self)),
-        children_(1) {
+        children_(1),
+        watch_(ScopeWatch<T>::if_wanted(plane)) {
     children_[0].name = name_;
     plane_.announce(id_);
   }
   ~Subgraph() override {
+    if (watch_) tell_end();
     ledger_->close();
     plane_.detach(id_);
     // Later children may hold what earlier ones own last: the order of construction, reversed.
@@ -95,10 +107,16 @@ class Subgraph final : public ScopeInbox {
 
   // -- Building -----------------------------------------------------------------------------------
 
+  /// Says which node of its worker the scope itself is. Before children are added.
+  void set_place(NodePlace place) {
+    if (watch_) watch_->set_scope(place.id);
+    place_ = std::move(place);
+  }
   /// Reserves the next child's place; it must be installed before `seal`.
   NodeIndex add_node(NodeName name) {
     children_.emplace_back();
     children_.back().name = std::move(name);
+    children_.back().id = plane_.new_node_id();
     return static_cast<NodeIndex>(children_.size() - 1);
   }
   /// Adds an input (target) or output (source) to a node. On node 0 a source is an input of the
@@ -109,11 +127,21 @@ class Subgraph final : public ScopeInbox {
     const auto number = kind == PortKind::target ? child.targets++ : child.sources++;
     const PortIndex port = graph_.add_port(node, number, kind);
     interests_.push_back(interest);
+    channels_.push_back({kind == PortKind::target ? plane_.new_channel_id() : 0, ""});
     if (kind == PortKind::source) child.source_ports.push_back(port);
     return port;
   }
   void set_interest(PortIndex port, FrontierInterest interest) { interests_[port] = interest; }
-  void add_edge(PortIndex source, PortIndex target) { graph_.add_edge(source, target); }
+  /// Connects two ports. `pact` says how records travel, `type` what their batches are; both live as
+  /// long as the program.
+  void add_edge(PortIndex source, PortIndex target, const char* pact = "",
+                std::string_view type = {}) {
+    graph_.add_edge(source, target);
+    channels_[target].pact = pact;
+    if (watch_) {
+      watch_->tell(ChannelsEvent{channels_[target].id, edge(source, target), std::string(type)});
+    }
+  }
   void add_link(PortIndex target, PortIndex source, Summary summary) {
     graph_.add_link(target, source, std::move(summary));
   }
@@ -153,12 +181,14 @@ class Subgraph final : public ScopeInbox {
 
   /// Gives the children their initial counts, and makes the scope ready to run.
   void initialize() {
+    if (watch_) tell_shape();
     const auto peers = static_cast<std::int64_t>(plane_.peers());
     for (std::size_t node = 1; node < children_.size(); ++node) {
       auto& child = children_[node];
       if (child.local) {
         for (const PortIndex port : child.source_ports) {
           tracker_.update(port, TimestampTraits<T>::minimum(), peers);
+          if (watch_) tell_count(port, TimestampTraits<T>::minimum(), peers);
         }
       }
       child.op->initialize();
@@ -173,6 +203,8 @@ class Subgraph final : public ScopeInbox {
 
   /// Returns: true while something of this scope, on any worker, is outstanding.
   bool schedule() {
+    if (watch_ && boundary_ == nullptr) [[unlikely]]
+      watch_->scope_starts();
     ledger_->enter_run();
     active_.enter_run();
     propagate();
@@ -185,30 +217,32 @@ class Subgraph final : public ScopeInbox {
     if (publish()) propagate();
     ledger_->leave_run();
     active_.leave_run();
+    if (watch_) [[unlikely]]
+      watch_->scope_stops();
     return live_children_ > 0 || tracker_.tracking_anything();
   }
 
   /// Takes a peer's batch. It has effect when the scope runs next.
   void absorb(const queue::EntryHeader& entry) override {
+    if (watch_) [[unlikely]]
+      watch_->absorbed(graph_.ports, batch_of<T>(entry), plane_.reading());
     for (const auto& change : batch_of<T>(entry)) apply(change.port, change.time, change.delta);
     self_.activate();
   }
 
   /// The parent's frontier at one of this scope's inputs changed.
   void accept_frontier(std::uint32_t input, const T& time, int delta) {
+    if (watch_) [[unlikely]]
+      tell_count(children_[0].source_ports[input], time, delta);
     tracker_.update(children_[0].source_ports[input], time, delta);
     self_.activate();
   }
 
-  /// A change that every worker learns in the same way, from an aggregate or from a published
-  /// batch.
-  void apply(PortIndex port, const T& time, std::int64_t delta) {
-    const PortInfo& info = tracker_.info(port);
-    if (info.node != 0) {
-      tracker_.update(port, time, delta);
-    } else {
-      crossings_.push_back({info.kind, info.number, time, delta});
-    }
+  /// A change that a child scope reports; every worker learns it in the same way.
+  void report(PortIndex port, const T& time, std::int64_t delta) {
+    if (watch_ && tracker_.info(port).node != 0) [[unlikely]]
+      tell_count(port, time, delta);
+    apply(port, time, delta);
   }
 
   /// The times that may still arrive at a target of this scope's children. Constant while operators
@@ -226,6 +260,17 @@ class Subgraph final : public ScopeInbox {
   [[nodiscard]] const NodeName& name_of(NodeIndex node) const noexcept {
     return children_[node].name;
   }
+  /// Which node of its worker a child is.
+  [[nodiscard]] NodePlace place_of(NodeIndex node) const {
+    NodePlace place{children_[node].id, place_.address};
+    place.address.push_back(node);
+    return place;
+  }
+  [[nodiscard]] std::uint64_t id_of(NodeIndex node) const noexcept { return children_[node].id; }
+  /// Where the ends of the edge into `target` tell of its messages; null if nobody wants to know.
+  [[nodiscard]] LocalPtr<ChannelLog> channel_log(PortIndex target) const {
+    return watch_ ? watch_->channel_log(channels_[target].id) : nullptr;
+  }
   [[nodiscard]] std::size_t nodes() const noexcept { return children_.size(); }
   [[nodiscard]] std::uint32_t outputs() const noexcept { return children_[0].targets; }
   [[nodiscard]] PortIndex input_port(std::uint32_t input) const noexcept {
@@ -242,11 +287,9 @@ class Subgraph final : public ScopeInbox {
       if (children_[node].op) children_[node].op->sketch(into, child);
     }
     for (const auto& hop : graph_.hops) {
-      const PortInfo& from = graph_.ports[hop.from];
-      const PortInfo& to = graph_.ports[hop.to];
-      if (from.kind == PortKind::source) {
-        into.edges.push_back({address, from.node, from.number, to.node, to.number});
-      }
+      if (graph_.ports[hop.from].kind != PortKind::source) continue;
+      into.edges.push_back(edge(hop.from, hop.to));
+      into.edges.back().scope = address;
     }
   }
 
@@ -254,6 +297,7 @@ class Subgraph final : public ScopeInbox {
   struct Child {
     std::unique_ptr<Operate<T>> op;
     NodeName name;
+    std::uint64_t id = 0;  // within its worker
     std::vector<PortIndex> source_ports;
     std::uint32_t targets = 0;
     std::uint32_t sources = 0;
@@ -266,6 +310,16 @@ class Subgraph final : public ScopeInbox {
     T time;
     std::int64_t delta;
   };
+
+  // A change that every worker learns in the same way, from an aggregate or from a published batch.
+  void apply(PortIndex port, const T& time, std::int64_t delta) {
+    const PortInfo& info = tracker_.info(port);
+    if (info.node != 0) {
+      tracker_.update(port, time, delta);
+    } else {
+      crossings_.push_back({info.kind, info.number, time, delta});
+    }
+  }
 
   void propagate() {
     tracker_.propagate(
@@ -311,16 +365,22 @@ class Subgraph final : public ScopeInbox {
   void run_child(NodeIndex node) {
     auto& child = children_[node];
     if (!child.op) return;
+    if (watch_) [[unlikely]]
+      tell_start(node);
     try {
       child.incomplete = child.op->schedule();
     } catch (...) {
+      if (watch_) watch_->stops(child.id);
       plane_.note_thrower(child.name.described());
       throw;
     }
+    if (watch_) [[unlikely]]
+      watch_->stops(child.id);
     const auto& state = tracker_.node(node);
     if (!child.incomplete && state.open_inputs == 0 && state.capabilities == 0) {
       child.op.reset();
       --live_children_;
+      if (watch_) watch_->shuts_down(child.id);
     }
   }
 
@@ -333,6 +393,8 @@ class Subgraph final : public ScopeInbox {
       return false;
     if (shared) plane_.publish<T>(id_, changes);
     plane_.count_batch();
+    if (watch_) [[unlikely]]
+      watch_->published(graph_.ports, changes);
     for (const auto& [at, delta] : changes) apply(at.port, at.time, delta);
     changes.clear();
     return true;
@@ -362,6 +424,67 @@ class Subgraph final : public ScopeInbox {
     return text;
   }
 
+  // -- For those who watch; never called if nobody does -------------------------------------------
+
+  [[nodiscard]] Sketch::Edge edge(PortIndex source, PortIndex target) const {
+    const PortInfo& from = graph_.ports[source];
+    const PortInfo& to = graph_.ports[target];
+    return {place_.address, from.node, from.number, to.node, to.number, channels_[target].pact};
+  }
+
+  [[gnu::cold]] void tell_shape() {
+    std::vector<Event> nodes;
+    if (boundary_ == nullptr)
+      nodes.push_back(OperatesEvent{place_.id, place_.address, name_.name, name_.place(), true});
+    for (NodeIndex node = 1; node < children_.size(); ++node) {
+      const Child& child = children_[node];
+      nodes.push_back(OperatesEvent{child.id, place_of(node).address, child.name.name,
+                                    child.name.place(), !child.local});
+    }
+    nodes.push_back(CommChannelsEvent{place_.id, CommChannelsEvent::Kind::progress});
+    watch_->tell_all(std::move(nodes));
+    if (watch_->has_summaries()) tell_summaries();
+  }
+  void tell_summaries() {
+    std::vector<SummaryEvent<T>> summaries(children_.size());
+    for (const auto& hop : graph_.hops) {
+      const PortInfo& from = graph_.ports[hop.from];
+      if (from.kind == PortKind::source || from.node == 0) continue;
+      summaries[from.node].links.push_back(
+          {from.number, graph_.ports[hop.to].number, hop.summary});
+    }
+    for (NodeIndex node = 1; node < children_.size(); ++node) summaries[node].id = children_[node].id;
+    summaries.erase(summaries.begin());  // the boundary's
+    watch_->tell_summaries(std::move(summaries));
+  }
+  [[gnu::cold]] void tell_count(PortIndex port, const T& time, std::int64_t delta) {
+    watch_->counted({ScopeWatch<T>::change(graph_.ports[port], time, delta)});
+  }
+  [[gnu::cold]] void tell_start(NodeIndex node) {
+    bool is_news = false;
+    for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
+      const PortInfo& info = graph_.ports[port];
+      if (info.node == node && info.kind == PortKind::target)
+        is_news = watch_->is_news(port, frontier(port).frontier()) || is_news;
+    }
+    if (is_news) watch_->tell(PushProgressEvent{children_[node].id});
+    watch_->starts(children_[node].id);
+  }
+  /// What is left when the scope ends before it is empty is taken back.
+  [[gnu::cold]] void tell_end() {
+    watch_->scope_stops();
+    if (sealed_ && watch_->has_counts()) {
+      for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
+        tracker_.pointstamps(port).for_each(
+            [&](const T& time, std::int64_t count) { tell_count(port, time, -count); });
+      }
+    }
+    for (NodeIndex node = 1; node < children_.size(); ++node) {
+      if (children_[node].op) watch_->shuts_down(children_[node].id);
+    }
+    if (boundary_ == nullptr) watch_->shuts_down(place_.id);
+  }
+
   ProgressPlane& plane_;
   ScopeId id_;
   NodeName name_;
@@ -370,12 +493,20 @@ class Subgraph final : public ScopeInbox {
   LocalPtr<Ledger<T>> ledger_;
   std::vector<Child> children_;
   Graph<T> graph_;
+  struct Channel {  // the edge into a target
+    std::uint64_t id = 0;
+    const char* pact = "";
+  };
+
   std::vector<FrontierInterest> interests_;
+  std::vector<Channel> channels_;  // by port
   Tracker<T> tracker_;
   Boundary<T>* boundary_ = nullptr;
   std::vector<Crossing> crossings_;
   std::size_t live_children_ = 0;
   bool sealed_ = false;
+  NodePlace place_;
+  std::unique_ptr<ScopeWatch<T>> watch_;  // null: nobody wants to know
 };
 
 // The times that most programs use are compiled once, in subgraph.cpp.
