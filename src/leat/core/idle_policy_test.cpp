@@ -141,5 +141,49 @@ TEST(IdlePolicy, PollWithoutBudgetDoesNotAsk) {
   }));
 }
 
+TEST(IdlePolicy, InACrowdItLooksAfterEachOfAFewYields) {
+  SettableClock clock;
+  Crowd crowd(1);
+  IdlePolicy policy(microseconds(10), &crowd);
+  crowd.enter();
+  crowd.enter();
+  int asked = 0;
+  EXPECT_FALSE(policy.poll(clock, [&] { return ++asked, false; }));
+  EXPECT_EQ(asked, IdlePolicy::kYields);
+  asked = 0;
+  EXPECT_TRUE(policy.poll(clock, [&] { return ++asked == 3; }));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(IdlePolicy, AfterALongYieldItParksAtOnceForAWhile) {
+  SettableClock clock;
+  Crowd crowd(1);
+  IdlePolicy policy(microseconds(10), &crowd);
+  crowd.enter();
+  crowd.enter();
+  int asked = 0;
+  EXPECT_FALSE(policy.poll(clock, [&] {
+    clock.advance(IdlePolicy::kLongYield);
+    return ++asked, false;
+  }));
+  EXPECT_EQ(asked, 1);
+  for (std::uint32_t i = 0; i < IdlePolicy::kParkAtOnce; ++i) {
+    EXPECT_FALSE(policy.poll(clock, [&] { return ++asked, true; }));
+  }
+  EXPECT_EQ(asked, 1) << "it did not look";
+  EXPECT_TRUE(policy.poll(clock, [&] { return ++asked, true; }));
+}
+
+TEST(IdlePolicy, AnIdleSpinOfZeroDoesNotYieldEither) {
+  SettableClock clock;
+  Crowd crowd(0);
+  IdlePolicy policy(Nanos{0}, &crowd);
+  crowd.enter();
+  EXPECT_FALSE(policy.poll(clock, [] {
+    ADD_FAILURE() << "looked";
+    return true;
+  }));
+}
+
 }  // namespace
 }  // namespace leat::core
