@@ -3,6 +3,7 @@
 #pragma once
 
 #include <leat/dataflow/activator.hpp>
+#include <leat/dataflow/backlog.hpp>
 #include <leat/dataflow/boundary.hpp>
 #include <leat/dataflow/builder.hpp>
 #include <leat/dataflow/execute.hpp>
@@ -13,6 +14,7 @@
 #include <leat/dataflow/operators/delay.hpp>
 #include <leat/dataflow/operators/feedback.hpp>
 #include <leat/dataflow/operators/inspect.hpp>
+#include <leat/dataflow/operators/iterate_while.hpp>
 #include <leat/dataflow/operators/map.hpp>
 #include <leat/dataflow/operators/merge.hpp>
 #include <leat/dataflow/operators/routing.hpp>

@@ -2,11 +2,14 @@
 
 #include <leat/base/os/affinity.hpp>
 #include <leat/base/usage_error.hpp>
+#include <leat/comm/spawn.hpp>
 
 namespace leat::comm {
 
 Fabric::Fabric(std::size_t workers)
-    : mask_(workers), crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
+    : mask_(workers),
+      failures_(workers),
+      crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
   for (std::size_t index = 0; index < workers; ++index) {
     seats_.push_back(std::make_shared<Seat>(*this, index, workers));
   }
@@ -32,6 +35,23 @@ Fabric::~Fabric() {
 
 void Fabric::wake_all() noexcept {
   for (auto& seat : seats_) seat->parker().unpark();
+}
+
+void Fabric::failed(std::size_t worker, std::string where, std::exception_ptr error) {
+  if (!failures_.note({worker, where, error}) || workers() == 1) return;
+  std::string who = "worker " + std::to_string(worker);
+  if (!where.empty()) who += ", " + where;
+  fail({std::move(who), message_of(error), std::move(error)});
+}
+
+void Fabric::built(std::size_t worker, std::uint64_t id, std::string where,
+                   std::exception_ptr error) {
+  if (workers() == 1) return;
+  std::optional<Failure> failure;
+  if (error) failure = Failure{worker, std::move(where), std::move(error)};
+  if (auto found = failures_.built(id, std::move(failure))) {
+    failed(found->worker, std::move(found->where), std::move(found->error));
+  }
 }
 
 void Fabric::left(std::uint64_t next_id) {

@@ -20,6 +20,7 @@
 
 #include <leat/base/type_name.hpp>
 #include <leat/comm/channel.hpp>
+#include <leat/comm/failures.hpp>
 #include <leat/comm/seat.hpp>
 #include <leat/core/crowd.hpp>
 #include <leat/core/park_mask.hpp>
@@ -84,6 +85,15 @@ class Fabric {
   [[nodiscard]] core::StopToken& stop() noexcept { return stop_; }
   /// Raises the flag; only the first reason is kept.
   void fail(core::StopReason reason) { stop_.request(std::move(reason)); }
+  /// User code threw `error` on `worker`: keeps it for whoever waits for the run, whatever the
+  /// program makes of it, and stops the peers if there are any.
+  ///
+  /// `where` says whose code it was; it may be empty.
+  void failed(std::size_t worker, std::string where, std::exception_ptr error);
+  /// `worker` built the dataflow `id`, or failed to with `error` (null if it stands). Once per
+  /// worker and id. If others fare otherwise the one that failed has failed all.
+  void built(std::size_t worker, std::uint64_t id, std::string where, std::exception_ptr error);
+  [[nodiscard]] const Failures& failures() const noexcept { return failures_; }
   /// A worker has left after making things with ids below `next_id`.
   ///
   /// Others that wait for it under a higher id would wait forever: they learn of it by
@@ -105,15 +115,14 @@ class Fabric {
   std::shared_ptr<void> meet(std::size_t worker, std::uint64_t id, const Signature& signature,
                              F&& make) {
     const std::lock_guard lock(mutex_);
-    auto [at, is_new] = meetings_.try_emplace(id);
-    Meeting& meeting = at->second;
-    if (is_new) {
-      meeting.signature = signature;
-      meeting.first_worker = worker;
-      meeting.block = make();
-    } else if (meeting.signature.hash != signature.hash) {
-      refuse(id, meeting, worker, signature);
+    auto at = meetings_.find(id);
+    if (at == meetings_.end()) {
+      // Nothing is entered if making it throws: whoever comes next is the first again.
+      at = meetings_.try_emplace(id, Meeting{signature, worker, 0, make()}).first;
+    } else if (at->second.signature.hash != signature.hash) {
+      refuse(id, at->second, worker, signature);
     }
+    Meeting& meeting = at->second;
     std::shared_ptr<void> block = meeting.block;
     if (++meeting.arrived == workers()) meetings_.erase(at);
     return block;
@@ -130,6 +139,7 @@ class Fabric {
   std::unordered_map<std::uint64_t, Meeting> meetings_;
   std::vector<std::shared_ptr<Seat>> seats_;
   core::StopToken stop_;
+  Failures failures_;
   core::Crowd crowd_;
   Atomic<std::uint64_t> lowest_id_left_at_{~std::uint64_t{0}};  // written under mutex_
 };

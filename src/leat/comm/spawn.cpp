@@ -68,6 +68,14 @@ std::vector<Ending> run_workers(Fabric& fabric,
     }
   }
   for (auto& thread : threads) thread.join();
+  // What user code threw is the worker's ending, also if its function caught it or followed a stop.
+  for (std::size_t index = 0; index < endings.size(); ++index) {
+    Ending& ending = endings[index];
+    if (ending.error && !ending.stopped) continue;
+    if (auto failure = fabric.failures().of(index)) {
+      ending = {std::move(failure->error), std::move(failure->where), false};
+    }
+  }
   return endings;
 }
 

@@ -3,7 +3,8 @@
 // Protocol  A worker that throws has its exception kept as it is, and stops its peers: each of them
 //           leaves its loop with `core::Stopped` at its next step, and a sleeping one is woken for
 //           that. So does a worker that the system gives no thread: its ending has the system's
-//           error.
+//           error. A failure that the fabric was told of is its worker's ending even if the body
+//           caught it.
 #pragma once
 
 #include <cstddef>

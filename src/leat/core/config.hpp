@@ -67,6 +67,15 @@ struct Config {
   /// `--progress-mode`.
   ProgressMode progress_mode = ProgressMode::demand;
 
+  /// How many records an operator takes in and puts out in one activation before others get their
+  /// turn; at least one batch, whatever it holds. Fewer suit operators that spend long on a record.
+  std::size_t records_per_activation = 131'072;
+
+  /// How many records a dataflow of weight 1 handles before the other dataflows of its worker get
+  /// their turn; one of weight w handles w times as many. Fewer let small dataflows wait less beside
+  /// a large one, and cost the large one a look around each time.
+  std::size_t records_per_turn = 524'288;
+
   /// Say on standard error how connecting goes. `--report`; one process has nothing to connect.
   bool report = false;
 

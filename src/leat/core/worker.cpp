@@ -36,9 +36,11 @@ Worker::TaskId Worker::reserve() {
   return static_cast<TaskId>(tasks_.size() - 1);
 }
 
-void Worker::install(TaskId id, std::unique_ptr<Task> task) {
-  LEAT_CHECK(tasks_[id] == nullptr, "a task is installed once");
-  tasks_[id] = std::move(task);
+void Worker::install(TaskId id, std::unique_ptr<Task> task, std::uint32_t weight) {
+  Place& place = tasks_[id];
+  LEAT_CHECK(place.task == nullptr, "a task is installed once");
+  place.task = std::move(task);
+  place.turn = turn_ >= Fuel::kUnlimited / weight ? Fuel::kUnlimited : turn_ * weight;
   ++live_;
   active_.activate(id);
 }
@@ -50,7 +52,7 @@ void Worker::drop(TaskId id) {
                      "that it is running just now", "drop it between two steps");
   }
   active_.clear(id);
-  tasks_[id].reset();
+  tasks_[id].task.reset();
   --live_;
 }
 
@@ -111,10 +113,18 @@ void Worker::run_active() {
   for (auto id = active_.next_from(0); id != ActivationSet::kNone; id = active_.next_from(id + 1)) {
     active_.clear(id);
     if (!running(id)) continue;
+    Place& place = tasks_[id];
+    fuel_.left = place.turn - place.debt;
+    if (fuel_.is_spent()) {  // it sits this turn out
+      place.debt -= place.turn;
+      active_.activate(id);
+      continue;
+    }
     ++counters_.runs;
     now_ = id;
-    const bool remains = tasks_[id]->run();
+    const bool remains = place.task->run();
     now_ = ActivationSet::kNone;
+    tasks_[id].debt = std::max<std::int64_t>(-fuel_.left, 0);  // the run may have moved the places
     if (!remains) drop(id);
   }
 }

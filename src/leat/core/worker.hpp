@@ -9,6 +9,9 @@
 //       of the task that runs, else in the next step; and it keeps the worker from parking.
 //   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
 //   (4) A task that throws is destroyed; the exception leaves the step.
+//   (5) Of tasks that always have more to do, each uses fuel in proportion to its weight: a turn is
+//       `turn * weight`, and what a task overdraws is taken off its next turns, which it sits out
+//       until it is level.
 // Threads   One. Everything here is the worker's own, save what `Surroundings` shares.
 #pragma once
 
@@ -22,6 +25,7 @@
 
 #include <leat/base/clock.hpp>
 #include <leat/core/activation.hpp>
+#include <leat/core/fuel.hpp>
 #include <leat/core/idle_policy.hpp>
 #include <leat/core/stop.hpp>
 #include <leat/core/timers.hpp>
@@ -72,7 +76,9 @@ class Worker {
   /// Reserves a task's place, so that its parts can refer to it before it exists.
   TaskId reserve();
   [[nodiscard]] TaskId next_id() const noexcept { return static_cast<TaskId>(tasks_.size()); }
-  void install(TaskId id, std::unique_ptr<Task> task);
+  ///
+  /// Requires: `weight >= 1`.
+  void install(TaskId id, std::unique_ptr<Task> task, std::uint32_t weight = 1);
   /// Destroys a task now.
   ///
   /// Errors: `UsageError` if it is running just now.
@@ -81,10 +87,20 @@ class Worker {
   [[nodiscard]] bool has_tasks() const noexcept { return live_ > 0; }
   /// A task that runs; null if it does not.
   [[nodiscard]] const Task* task(TaskId id) const noexcept {
-    return running(id) ? tasks_[id].get() : nullptr;
+    return running(id) ? tasks_[id].task.get() : nullptr;
   }
+  [[nodiscard]] Task* task(TaskId id) noexcept {
+    return running(id) ? tasks_[id].task.get() : nullptr;
+  }
+  /// Whether it is the one that is being run.
+  [[nodiscard]] bool is_inside(TaskId id) const noexcept { return id == now_; }
+
+  /// What tasks use up; whoever runs within one takes it off. Unlimited unless told otherwise.
+  [[nodiscard]] Fuel& fuel() noexcept { return fuel_; }
+  /// How much a task of weight 1 may use in one turn. Of tasks that are installed later.
+  void set_turn(std::int64_t turn) noexcept { turn_ = turn; }
   [[nodiscard]] bool running(TaskId id) const noexcept {
-    return id < tasks_.size() && tasks_[id] != nullptr;
+    return id < tasks_.size() && tasks_[id].task != nullptr;
   }
 
   /// One pass: news, then each active task once. Returns: whether tasks remain.
@@ -110,9 +126,17 @@ class Worker {
   IdlePolicy idle_;
   Timers timers_;
   ActivationSet active_;
-  std::vector<std::unique_ptr<Task>> tasks_;
+  struct Place {
+    std::unique_ptr<Task> task;
+    std::int64_t turn = 0;
+    std::int64_t debt = 0;  // what it overdrew
+  };
+
+  std::vector<Place> tasks_;
   std::size_t live_ = 0;
   TaskId now_ = ActivationSet::kNone;  // the task that is running
+  Fuel fuel_;
+  std::int64_t turn_ = Fuel::kUnlimited;
   WorkerCounters counters_;
 };
 

@@ -7,6 +7,7 @@
 // Source    Timely Dataflow's `Activator`, `SyncActivator`, `ActivateOnDrop`.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,16 +27,19 @@ using comm::RemoteActivator;
 /// Where to activate an operator; nobody's once it has ended.
 struct ActivationPlace final : LocalCounted<ActivationPlace> {
   core::Activation target;
-  Context* context = nullptr;  // of its worker
+  Context* context = nullptr;          // of its worker
+  const std::int64_t* fuel = nullptr;  // what its activation has left
   std::unique_ptr<comm::RemotePlace> remote;
 
-  void begin(Context& of, core::Activation whom) {
+  void begin(Context& of, core::Activation whom, const std::int64_t& left) {
     target = whom;
     context = &of;
+    fuel = &left;
   }
   void end() noexcept {
     target = core::Activation();
     context = nullptr;
+    fuel = nullptr;
     remote.reset();
   }
 };
@@ -52,6 +56,18 @@ class Activator {
 
   void activate() const {
     if (place_) place_->target.activate();
+  }
+
+  /// Whether this activation has done its share: the operator should put off what is left, activate
+  /// itself and return, so that others get their turn. For logic that makes much of little; what an
+  /// input port gives out is bounded by itself.
+  ///
+  /// Cost: two loads. Records count when their batch is full or their session ends.
+  [[nodiscard]] bool should_yield() const noexcept { return fuel_left() <= 0; }
+  /// How many records this activation may still take in and put out; 0 or less when it has done its
+  /// share, and 0 of an operator that has ended.
+  [[nodiscard]] std::int64_t fuel_left() const noexcept {
+    return place_ && place_->fuel != nullptr ? *place_->fuel : 0;
   }
 
   /// Has the operator run in the first step at or after `delay` from now. A worker that sleeps

@@ -9,7 +9,9 @@
 //           for operators with many ports.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -28,6 +30,14 @@
 #include <leat/progress/operate.hpp>
 
 namespace leat::dataflow {
+
+/// How many records an operator that makes many of few may put out in this activation: 32 batches,
+/// and no more than the fuel of its activation; at least 1.
+template <class Record>
+[[nodiscard]] std::size_t records_left(const Activator& self) noexcept {
+  const auto fuel = static_cast<std::size_t>(std::max<std::int64_t>(self.fuel_left(), 1));
+  return std::min(fuel, kRecordsPerActivation<Record>);
+}
 
 /// Which operator this is; handed to constructors of logic.
 struct OperatorInfo {
@@ -96,7 +106,8 @@ class OperatorBuilder {
     context_->ledger = graph.ledger();
     context_->node = graph.add_node(name);
     context_->name = std::move(name);
-    context_->self->begin(*scope_->context, graph.activation_of(context_->node));
+    context_->tank = &graph.plane().fuel();
+    context_->self->begin(*scope_->context, graph.activation_of(context_->node), context_->fuel);
     context_->id = graph.id_of(context_->node);
     context_->records = &scope_->context->seat.counters().records;
   }
@@ -225,6 +236,8 @@ class OperatorBuilder {
     token->port = graph.add_port(context_->node, progress::PortKind::source);
     token->output = static_cast<std::uint32_t>(context_->outputs.size());
     token->operator_name = context_->name;
+    token->context = scope_->context;
+    token->dataflow = scope_->address.front();
     context_->outputs.push_back(token);
     output_defaults_.push_back(linked_from_all);
     auto tee = make_local<Tee<T, C>>();

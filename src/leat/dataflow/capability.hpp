@@ -22,6 +22,7 @@
 #include <leat/base/local_ptr.hpp>
 #include <leat/base/thread_tag.hpp>
 #include <leat/base/usage_error.hpp>
+#include <leat/dataflow/context.hpp>
 #include <leat/dataflow/show.hpp>
 #include <leat/progress/antichain.hpp>
 #include <leat/progress/ledger.hpp>
@@ -38,11 +39,25 @@ struct OutputToken final : LocalCounted<OutputToken<T>> {
   std::uint32_t output = 0;  // which of the operator's outputs
   progress::NodeName operator_name;
   ThreadTag owner = this_thread_tag();
+  Context* context = nullptr;  // of its worker
+  std::uint32_t dataflow = 0;  // its index there
 
   [[nodiscard]] std::string described() const {
     return operator_name.described() + ", output " + std::to_string(output);
   }
 };
+
+/// Does `f()`, which sends from an output from outside of its operator, and so runs code of the
+/// dataflow (a route, a copy). What it throws ends the dataflow, and comes through.
+template <progress::Timestamp T, class F>
+void from_outside(const OutputToken<T>& token, F&& f) {
+  try {
+    f();
+  } catch (...) {
+    dataflow_failed(*token.context, token.dataflow, token.operator_name.described());
+    throw;
+  }
+}
 
 template <progress::Timestamp T>
 class Capability {

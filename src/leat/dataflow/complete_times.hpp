@@ -24,12 +24,20 @@ class CompleteTimes {
   /// Asks for the capability's time.
   void notify_at(Capability<T> capability) { notificator_.notify_at(std::move(capability)); }
 
+  /// How many records the operator may put out in this activation.
+  template <class Record>
+  [[nodiscard]] std::size_t budget() const noexcept {
+    return records_left<Record>(self_);
+  }
+
   /// Calls `finish(capability, left)` for each time that is complete, in ascending order.
   ///
   /// It takes what it does off `left`, and returns whether it is through with the time; if not, it
   /// is called for it again, in a later activation. Requires: it leaves 0 if it is not.
-  template <class Finish>
-  void for_each(progress::AntichainRef<T> frontier, std::size_t& left, Finish&& finish) {
+  ///
+  /// `frontier` is an input's, or whatever says with `less_equal(time)` that a time may still come.
+  template <class Frontier, class Finish>
+  void for_each(const Frontier& frontier, std::size_t& left, Finish&& finish) {
     notificator_.look_again();
     for (;;) {
       if (left == 0) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <leat/comm/fabric.hpp>
 #include <leat/core/worker.hpp>
@@ -22,5 +23,9 @@ struct Context {
 
   [[nodiscard]] std::uint64_t new_id() noexcept { return next_id++; }
 };
+
+/// User code of a dataflow threw, called from outside of its operators: the dataflow ends, as if
+/// one of them had thrown. Requires: from within the handler of the exception.
+void dataflow_failed(Context& context, std::uint32_t dataflow, const std::string& whose);
 
 }  // namespace leat::dataflow

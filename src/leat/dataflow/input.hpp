@@ -3,7 +3,13 @@
 // Protocol  `send` puts records at the current time into a batch; `flush` and `send_batch` close
 //           it; `advance_to` closes it and moves the time on; destruction or `close` ends the
 //           input.
-// Invariants  (1) Records and times of one handle reach each dataflow in the order they were given.
+// Invariants
+//   (1) Records and times of one handle reach each dataflow in the order they were given.
+//   (2) What user code throws while records are sent (a route, a copy) ends the dataflow that it
+//       belongs to, as an exception of an operator does, and leaves the handle's function; other
+//       dataflows of the handle have got what it sent.
+//   (3) To a dataflow that ended, was cancelled or dropped, or failed, nothing is sent. A handle
+//       without a dataflow drops what it is given.
 // Threads   The worker's own.
 // Source    Timely Dataflow's `InputHandle`.
 #pragma once
@@ -87,7 +93,8 @@ class Input {
     if (!unflushed_) return;
     unflushed_ = false;
     forget_ended();
-    for (auto& to : attached_) to.tee->flush();
+    for (auto& to : attached_) from_outside(to, [&] { to.tee->flush(); });
+    forget_failed();
   }
 
   /// Says that everything before `time` was sent.
@@ -165,16 +172,36 @@ class Input {
     forget_ended();
     require_own_thread();
     for (std::size_t i = 0; i < attached_.size(); ++i) {
-      Message<T, Batch> message{Stamp<T>(time_), {}};
-      if constexpr (Copyable<Record>) {
-        if (i + 1 < attached_.size()) message.batch = batch_;
-      }
-      if (i + 1 == attached_.size()) message.batch = std::move(batch_);
-      attached_[i].tee->push(message);
-      if (i + 1 == attached_.size()) batch_ = std::move(message.batch);
+      const bool is_last = i + 1 == attached_.size();
+      from_outside(attached_[i], [&] {
+        Message<T, Batch> message{Stamp<T>(time_), {}};
+        if constexpr (Copyable<Record>) {
+          if (!is_last) message.batch = batch_;
+        }
+        if (is_last) message.batch = std::move(batch_);
+        attached_[i].tee->push(message);
+        if (is_last) batch_ = std::move(message.batch);
+      });
     }
     batch_.clear();
     unflushed_ = true;
+    forget_failed();
+  }
+
+  // The others get theirs before an exception leaves.
+  template <class F>
+  void from_outside(const Attached& to, F&& f) {
+    try {
+      dataflow::from_outside(*to.capability.token(), f);
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  void forget_failed() {
+    if (!failure_) [[likely]]
+      return;
+    forget_ended();
+    std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
   std::string who_;  // the operator that first took from this input; empty before
@@ -183,6 +210,7 @@ class Input {
   T time_ = progress::TimestampTraits<T>::minimum();
   bool unflushed_ = false;  // something waits in an edge
   bool closed_ = false;
+  std::exception_ptr failure_;  // of code that ran while records were sent; on its way out
   int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
 

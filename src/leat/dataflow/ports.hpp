@@ -5,8 +5,8 @@
 //           session ends; what an edge still holds on its way to other workers leaves when the
 //           operator's activation ends.
 // Invariants
-//   (1) An activation takes at most kMessagesPerActivation messages from each input; the operator
-//       runs again if more wait.
+//   (1) An activation takes at most kMessagesPerActivation messages from each input, and no second
+//       one once its fuel is spent; the operator runs again if more wait.
 //   (2) A session opens only with a capability of its own port, or with a message whose link to the
 //       port does not change times.
 //   (3) Empty batches are not sent.
@@ -68,6 +68,8 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   std::vector<InputInfo> inputs;
   std::vector<LocalPtr<OutputToken<T>>> outputs;
 
+  core::Fuel* tank = nullptr;    // the worker's
+  std::int64_t fuel = 0;         // records that this activation may still take in and put out
   std::uint64_t* records = nullptr;  // that came to operators of this worker
   std::uint64_t activation = 0;      // counts runs of the operator
   bool more = false;                 // an input was left with messages in it
@@ -76,11 +78,13 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   void begin() noexcept {
     ++activation;
     more = false;
+    fuel = tank->per_activation;
   }
   /// Returns: whether the operator has more to do at once.
   bool end() {
     for (Flushable* output : to_flush) output->flush();
     to_flush.clear();
+    tank->left -= tank->per_activation - fuel + core::Fuel::kActivation;
     return more;
   }
 };
@@ -123,6 +127,7 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Fl
       message.batch.clear();
       return;
     }
+    context->fuel -= static_cast<std::int64_t>(message.batch.size());
     tee->push(message);
     message.batch.clear();
     if (!listed) {
@@ -265,7 +270,7 @@ class InputPort {
       core.activation = core.context->activation;
       core.taken = 0;
     }
-    if (core.taken == kMessagesPerActivation) {
+    if (core.taken == kMessagesPerActivation || (core.taken > 0 && core.context->fuel <= 0)) {
       if (core.pull->was_pending()) core.context->more = true;
       return std::nullopt;
     }
@@ -276,6 +281,7 @@ class InputPort {
     }
     ++core.taken;
     *core.context->records += message.batch.size();
+    core.context->fuel -= static_cast<std::int64_t>(message.batch.size());
     return Received<T, C>(core_, std::move(message));
   }
 

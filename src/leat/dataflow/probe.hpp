@@ -22,6 +22,7 @@ namespace internal {
 template <progress::Timestamp T>
 struct ProbeCore final : LocalCounted<ProbeCore<T>> {
   progress::MutableAntichain<T> frontier;
+  bool cut_short = false;
 };
 }  // namespace internal
 
@@ -38,6 +39,9 @@ class Probe {
   [[nodiscard]] bool less_equal(const T& time) const { return core_->frontier.less_equal(time); }
   /// Whether nothing can come any more. Also true of a probe that is on no stream.
   [[nodiscard]] bool done() const noexcept { return core_->frontier.empty(); }
+  /// Whether a stream that it watches ended before its time: its dataflow was cancelled or dropped,
+  /// or failed. What had not come by then never will, although the probe says that nothing can.
+  [[nodiscard]] bool cut_short() const noexcept { return core_->cut_short; }
   /// The least times that may still come.
   [[nodiscard]] progress::AntichainRef<T> frontier() const noexcept {
     return core_->frontier.frontier();
@@ -61,7 +65,9 @@ class ProbePart {
   }
   ProbePart(ProbePart&&) = default;
   ~ProbePart() {
-    if (core_) say({});
+    if (!core_) return;
+    if (!last_.empty()) core_->cut_short = true;
+    say({});
   }
   void say(progress::AntichainRef<T> frontier) {
     if (frontier.size() == last_.size() &&

@@ -34,7 +34,9 @@ class UnorderedHandle {
     ~Sending() noexcept(false) {
       if (std::uncaught_exceptions() > exceptions_) batch_.clear();
       ship();
-      if (unflushed_ && !core_.token->ledger->closed()) core_.tee->flush();
+      if (unflushed_ && !core_.token->ledger->closed()) {
+        from_outside(*core_.token, [&] { core_.tee->flush(); });
+      }
     }
     void give(Record record) {
       batch_.push_back(std::move(record));
@@ -50,7 +52,7 @@ class UnorderedHandle {
       }
       Message<T, std::vector<Record>> message{Stamp<T>(capability_.time()), std::move(batch_)};
       unflushed_ = true;
-      core_.tee->push(message);
+      from_outside(*core_.token, [&] { core_.tee->push(message); });
       batch_ = std::move(message.batch);
       batch_.clear();
     }

@@ -23,11 +23,22 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
       plane_(seat, config.progress_mode, &logs_),
       scheduler_(plane_, seat.fabric().stop(), clock,
                  core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
-      context_{scheduler_, seat, plane_} {}
+      context_{scheduler_, seat, plane_} {
+  scheduler_.fuel().per_activation = static_cast<std::int64_t>(config.records_per_activation);
+  scheduler_.set_turn(static_cast<std::int64_t>(config.records_per_turn));
+  plane_.use(scheduler_.fuel());
+  plane_.on_cancel([this](progress::ScopeId root) {
+    for (auto& each : installed_) {
+      if (each.root == root) end_part(each);
+    }
+  });
+}
 
 Worker::~Worker() {
   // After a failure the peers learn of that instead.
-  if (std::uncaught_exceptions() == exceptions_) context_.seat.fabric().left(context_.next_id);
+  if (std::uncaught_exceptions() != exceptions_) return;
+  plane_.leave();
+  context_.seat.fabric().left(context_.next_id);
 }
 
 bool Worker::step() {
@@ -47,29 +58,85 @@ bool Worker::step_or_park(std::optional<Nanos> timeout) {
 void Worker::require_peers() const {
   if (context_.seat.fabric().lowest_id_left_at() >= context_.next_id) [[likely]]
     return;
-  if (!has_dataflows()) return;
+  // After a failure that is what is to be heard.
+  if (!has_dataflows() || context_.seat.fabric().stop().requested()) return;
   throw UsageError(
-      "worker " + std::to_string(index()), "to run dataflow \"" + names_.back().second + "\"",
+      "worker " + std::to_string(index()), "to run dataflow \"" + installed_.back().name + "\"",
       "a peer that left without building it", "build the same dataflows on every worker");
 }
 
 std::vector<std::uint32_t> Worker::installed_dataflows() const {
   std::vector<std::uint32_t> running;
-  for (const auto& [index, name] : names_) {
-    if (scheduler_.running(index)) running.push_back(index);
+  for (const auto& each : installed_) {
+    if (scheduler_.running(each.index)) running.push_back(each.index);
   }
   return running;
 }
 
-const std::string& Worker::dataflow_name(std::uint32_t index) const {
-  const auto at = std::find_if(names_.begin(), names_.end(),
-                               [&](const auto& entry) { return entry.first == index; });
-  if (at == names_.end()) {
+const Worker::Installed& Worker::installed(std::uint32_t index, const char* what) const {
+  const auto at = std::lower_bound(
+      installed_.begin(), installed_.end(), index,
+      [](const Installed& entry, std::uint32_t wanted) { return entry.index < wanted; });
+  if (at == installed_.end() || at->index != index) {
     throw UsageError("worker " + std::to_string(this->index()),
-                     "the name of dataflow " + std::to_string(index),
-                     std::to_string(names_.size()) + " dataflows", "ask installed_dataflows()");
+                     std::string(what) + " " + std::to_string(index),
+                     std::to_string(installed_.size()) + " dataflows", "ask installed_dataflows()");
   }
-  return at->second;
+  return *at;
+}
+
+const std::string& Worker::dataflow_name(std::uint32_t index) const {
+  return installed(index, "the name of dataflow").name;
+}
+
+void Worker::note_built(std::uint32_t index, progress::ScopeId root, std::string name) {
+  const auto after = std::upper_bound(
+      installed_.begin(), installed_.end(), index,
+      [](std::uint32_t wanted, const Installed& entry) { return wanted < entry.index; });
+  // A peer may have cancelled it before it was built here: it never runs then.
+  const bool is_cancelled = plane_.cancellations().is_begun(root);
+  installed_.insert(after, {index, root, std::move(name), is_cancelled});
+  context_.seat.fabric().built(this->index(), root, {}, nullptr);
+}
+
+void Worker::note_failed_build(progress::ScopeId root) {
+  context_.seat.fabric().built(index(), root, plane_.thrower(), std::current_exception());
+}
+
+void Worker::note_failure() {
+  context_.seat.fabric().failed(index(), plane_.thrower(), std::current_exception());
+}
+
+void Worker::end_part(Installed& which) {
+  if (!scheduler_.running(which.index)) return;
+  which.is_cancelled = true;
+  if (scheduler_.is_inside(which.index)) {  // when its run is over
+    static_cast<AnyDataflow*>(scheduler_.task(which.index))->is_cancelled = true;
+  } else {
+    scheduler_.drop(which.index);
+  }
+}
+
+void Worker::cancel(std::uint32_t index) {
+  auto& which = const_cast<Installed&>(installed(index, "to cancel dataflow"));
+  if (!scheduler_.running(index)) return;
+  end_part(which);
+  if (!scheduler_.running(index)) plane_.cancel(which.root);
+}
+
+DataflowState Worker::state(std::uint32_t index) const {
+  const Installed& which = installed(index, "the state of dataflow");
+  if (scheduler_.running(index)) return DataflowState::running;
+  if (!which.is_cancelled) return DataflowState::ended;
+  return plane_.cancellations().is_agreed(which.root) ? DataflowState::cancelled
+                                                      : DataflowState::cancelling;
+}
+
+void dataflow_failed(Context& context, std::uint32_t dataflow, const std::string& whose) {
+  context.plane.note_thrower(whose);
+  context.seat.fabric().failed(context.seat.index(), whose, std::current_exception());
+  // From within its own operators it ends by the exception, which leaves them.
+  if (!context.scheduler.is_inside(dataflow)) context.scheduler.drop(dataflow);
 }
 
 comm::Signature Worker::shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,

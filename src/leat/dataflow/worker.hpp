@@ -6,6 +6,7 @@
 // Source    Timely Dataflow's `Worker`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -28,6 +29,22 @@
 #include <leat/progress/sketch.hpp>
 
 namespace leat::dataflow {
+
+/// What a dataflow is called, and its share of its worker.
+struct DataflowOptions {
+  std::string name = "dataflow";
+  /// Of dataflows that always have something to do, one of weight 2 handles twice the records of
+  /// one of weight 1 (see `Config::records_per_turn`). At least 1. Workers may differ.
+  std::uint32_t weight = 1;
+};
+
+/// How it stands with a dataflow on one worker.
+enum class DataflowState {
+  running,
+  cancelling,  ///< its part here is gone; some peer has not said that its part is
+  cancelled,   ///< its parts are gone everywhere, before its time: nothing comes out any more
+  ended,       ///< it ran to its end, was dropped, or failed
+};
 
 /// What a worker's coordination cost so far.
 struct WorkerCounters {
@@ -61,46 +78,37 @@ class Worker {
   /// build.
   template <progress::Timestamp T = std::uint64_t, class Build>
   auto dataflow(Build&& build, std::source_location where = std::source_location::current()) {
-    return dataflow_named<T>("dataflow", std::forward<Build>(build), where);
+    return dataflow<T>(DataflowOptions{}, std::forward<Build>(build), where);
+  }
+  template <progress::Timestamp T = std::uint64_t, class Build>
+  auto dataflow(DataflowOptions options, Build&& build,
+                std::source_location where = std::source_location::current()) {
+    return dataflow_with<T>(std::move(options), nullptr, std::forward<Build>(build), where);
   }
   template <progress::Timestamp T = std::uint64_t, class Build>
   auto dataflow_named(std::string name, Build&& build,
                       std::source_location where = std::source_location::current()) {
-    return dataflow_with<T>(std::move(name), nullptr, std::forward<Build>(build), where);
+    return dataflow<T>(DataflowOptions{.name = std::move(name)}, std::forward<Build>(build), where);
   }
   /// The same; `resources` are destroyed after all of the dataflow's operators.
   template <progress::Timestamp T = std::uint64_t, class Resources, class Build>
   auto dataflow_with(std::string name, Resources resources, Build&& build,
                      std::source_location where = std::source_location::current()) {
+    return dataflow_with<T>(DataflowOptions{.name = std::move(name)}, std::move(resources),
+                            std::forward<Build>(build), where);
+  }
+  template <progress::Timestamp T = std::uint64_t, class Resources, class Build>
+  auto dataflow_with(DataflowOptions options, Resources resources, Build&& build,
+                     std::source_location where = std::source_location::current()) {
     const auto task = scheduler_.reserve();
-    progress::NodeName who{std::move(name), where};
-    auto running = std::make_unique<Dataflow<T, Resources>>(std::move(resources), context_.plane,
-                                                            context_.new_id(), who,
-                                                            scheduler_.activation_of(task));
-    auto& graph = running->graph;
-    graph.set_place({plane_.new_node_id(), {task}});
-    auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
-    const Building<T> building(state);
-    Scope<T> scope(state);
-    const auto finish = [&] {
-      state->open = false;
-      graph.seal(nullptr);
-      context_.seat.fabric().agree(context_.seat, context_.new_id(),
-                                   shape_of(*running, type_hash<T>(), who.name));
-      graph.initialize();
-      names_.push_back({task, who.name});
-      scheduler_.install(task, std::move(running));
-    };
-    if constexpr (std::is_void_v<std::invoke_result_t<Build&, Scope<T>&>>) {
-      build(scope);
-      finish();
-    } else {
-      auto result = build(scope);
-      finish();
-      return result;
+    const auto root = context_.new_id();
+    try {
+      return build_dataflow<T>(task, root, std::move(options), std::move(resources), build, where);
+    } catch (...) {
+      note_failed_build(root);
+      throw;
     }
   }
-
   /// One pass over everything that has something to do. Never waits. Returns: whether dataflows
   /// remain.
   bool step();
@@ -130,7 +138,26 @@ class Worker {
   ///
   /// Errors: `UsageError` if it does not run.
   [[nodiscard]] progress::Sketch sketch(std::uint32_t index) const;
-  /// Destroys a dataflow now, with all it holds. All workers must; what arrives for it is dropped.
+  /// Ends a dataflow on all workers before its time, whatever it is doing. One worker is enough to
+  /// ask; if several do, that is one cancel. Its operators, capabilities and records are destroyed:
+  /// here before this returns (or, from within one of its operators, when that run of it is over),
+  /// at each peer in its next step, and where it is not built yet, when that is done.
+  ///
+  /// No operator is told that its input is complete, so nothing comes out that claims to be whole
+  /// and is not. When `state(index)` says `cancelled` nothing comes out on any worker any more; until
+  /// then peers may be at work. Other dataflows go on. What is left of it outside has no effect:
+  /// records that are sent into its inputs are dropped, its probes are done and say that they were
+  /// `cut_short`, its capabilities and activators do nothing. Nothing happens if it has ended.
+  ///
+  /// Errors: `UsageError` if there never was a dataflow `index`.
+  /// Source: ours; the protocol is in progress/cancellations.hpp.
+  void cancel(std::uint32_t index);
+  /// How it stands with a dataflow, as far as this worker has heard.
+  ///
+  /// Errors: `UsageError` if there never was a dataflow `index`.
+  [[nodiscard]] DataflowState state(std::uint32_t index) const;
+  /// Destroys a dataflow now, with all it holds. All workers must, each by itself; what arrives for
+  /// it is dropped. `cancel` has them agree on it.
   void drop_dataflow(std::uint32_t index);
 
   /// What whoever wants to look registers with, before the dataflows that it wants to see are built:
@@ -146,14 +173,33 @@ class Worker {
 
  private:
   struct AnyDataflow : core::Task {
+    AnyDataflow(Worker& worker_in, progress::ScopeId root_in) : worker(worker_in), root(root_in) {}
     virtual void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const = 0;
+
+    Worker& worker;
+    progress::ScopeId root;
+    bool is_cancelled = false;  // from within: when its run is over
   };
   template <progress::Timestamp T, class Resources>
   struct Dataflow final : AnyDataflow {
-    Dataflow(Resources resources_in, progress::ProgressPlane& plane, progress::ScopeId id,
+    Dataflow(Worker& worker_in, progress::ScopeId root_in, Resources resources_in,
              const progress::NodeName& name, core::Activation self)
-        : resources(std::move(resources_in)), graph(plane, id, name, self) {}
-    bool run() override { return graph.schedule(); }
+        : AnyDataflow(worker_in, root_in),
+          resources(std::move(resources_in)),
+          graph(worker_in.plane_, root_in, name, self) {}
+    bool run() override {
+      bool remains = false;
+      try {
+        remains = graph.schedule();
+      } catch (...) {
+        worker.note_failure();
+        throw;
+      }
+      if (!this->is_cancelled) [[likely]]
+        return remains;
+      worker.plane_.cancel(this->root);
+      return false;
+    }
     void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const override {
       graph.sketch(into, address);
     }
@@ -161,6 +207,37 @@ class Worker {
     [[no_unique_address]] Resources resources;  // destroyed after the operators
     progress::Subgraph<T> graph;
   };
+
+  template <progress::Timestamp T, class Resources, class Build>
+  auto build_dataflow(core::Worker::TaskId task, progress::ScopeId root, DataflowOptions options,
+                      Resources resources, Build& build, std::source_location where) {
+    progress::NodeName who{std::move(options.name), where};
+    auto running = std::make_unique<Dataflow<T, Resources>>(
+        *this, root, std::move(resources), who, scheduler_.activation_of(task));
+    auto& graph = running->graph;
+    graph.set_place({plane_.new_node_id(), {task}});
+    auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
+    const Building<T> building(state);
+    Scope<T> scope(state);
+    const auto finish = [&] {
+      state->open = false;
+      graph.seal(nullptr);
+      context_.seat.fabric().agree(context_.seat, context_.new_id(),
+                                   shape_of(*running, type_hash<T>(), who.name));
+      note_built(task, root, who.name);
+      if (plane_.cancellations().is_begun(root)) return;  // by a peer that was faster: it never runs
+      graph.initialize();
+      scheduler_.install(task, std::move(running), std::max<std::uint32_t>(options.weight, 1));
+    };
+    if constexpr (std::is_void_v<std::invoke_result_t<Build&, Scope<T>&>>) {
+      build(scope);
+      finish();
+    } else {
+      auto result = build(scope);
+      finish();
+      return result;
+    }
+  }
 
   /// What all workers must agree on about a dataflow: names, places and edges, also inside scopes.
   static comm::Signature shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,
@@ -170,13 +247,24 @@ class Worker {
     if (!logs_.empty()) [[unlikely]]
       logs_.flush();
   }
+  void note_built(std::uint32_t index, progress::ScopeId root, std::string name);
+  void note_failed_build(progress::ScopeId root);
+  void note_failure();
+  struct Installed {
+    std::uint32_t index;
+    progress::ScopeId root;
+    std::string name;
+    bool is_cancelled = false;
+  };
+  [[nodiscard]] const Installed& installed(std::uint32_t index, const char* what) const;
+  void end_part(Installed& which);
 
   core::Config config_;
   core::LogRegistry logs_;  // ends after the dataflows that log to it
   progress::ProgressPlane plane_;
   core::Worker scheduler_;
   Context context_;
-  std::vector<std::pair<std::uint32_t, std::string>> names_;
+  std::vector<Installed> installed_;  // in order of their index; also those that have ended
   int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
 

@@ -1,5 +1,6 @@
 #include <leat/progress/plane.hpp>
 
+#include <memory>
 #include <utility>
 
 #include <leat/base/check.hpp>
@@ -30,7 +31,42 @@ void ProgressPlane::attach(ScopeId scope, ScopeInbox& inbox) {
 
 void ProgressPlane::detach(ScopeId scope) { slot(scope) = Slot{Stage::gone, nullptr, {}}; }
 
+void ProgressPlane::publish_mark(ScopeId tag) {
+  if (peers() == 1) return;
+  auto* const to = reinterpret_cast<CancelMark*>(seat_.log().reserve(sizeof(CancelMark)));
+  std::construct_at(to, CancelMark{seat_.index()});
+  seat_.log().commit(tag, 1, &queue::kEntryOps<CancelMark>);
+  seat_.announce_log();
+}
+
+void ProgressPlane::cancel(ScopeId root) {
+  if (cancellations_.has_said(root, seat_.index())) return;
+  cancellations_.note(root, seat_.index());
+  publish_mark(root);
+}
+
+void ProgressPlane::leave() {
+  cancellations_.leaves(seat_.index());
+  publish_mark(CancelMark::kLeaves);
+}
+
+void ProgressPlane::read_mark(const queue::EntryHeader& entry) {
+  const std::size_t from = entry.records<CancelMark>().front().from;
+  if (entry.tag == CancelMark::kLeaves) {
+    cancellations_.leaves(from);
+    return;
+  }
+  cancellations_.note(entry.tag, from);
+  if (cancellations_.has_said(entry.tag, seat_.index())) return;
+  if (end_part_) end_part_(entry.tag);
+  cancel(entry.tag);
+}
+
 void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
+  if (entry.ops == &queue::kEntryOps<CancelMark>) [[unlikely]] {
+    read_mark(entry);
+    return;
+  }
   Slot& at = slot(entry.tag);
   switch (at.stage) {
     case Stage::live:
@@ -56,7 +92,8 @@ void ProgressPlane::poll() {
 
 void ProgressPlane::park(std::optional<Nanos> timeout) {
   // Asked for each time: who sleeps has time, and a log of sleep needs no dataflow built after it.
-  const auto events = logs_ == nullptr ? core::Logger<Event>() : logs_->get<Event>(kEventStream);
+  const auto events =
+      logs_ == nullptr ? core::Logger<Event>() : logs_->get<Event>(kEventStream);
   events.log(ParkEvent{ParkEvent::Kind::park, timeout});
   events.flush();
   seat_.park(timeout);

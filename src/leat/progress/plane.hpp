@@ -4,7 +4,8 @@
 // Protocol  A scope is announced when its building begins, attached when it can take batches,
 //           detached when it ends. A batch that names a scope that is not attached yet is copied
 //           and kept, in order, and handed over first when it is; one that names a scope that ended
-//           is dropped.
+//           is dropped. Marks of dataflows that are cancelled travel in the same logs
+//           (cancellations.hpp).
 // Invariants  (1) A scope sees, of each peer, a prefix of its batches in order, each whole.
 //             (2) A worker without peers writes nothing: its scopes apply their own batches only.
 // Source    Timely Dataflow's `Progcaster`, one broadcast channel per scope; one log per worker is
@@ -18,11 +19,13 @@
 #include <string>
 #include <vector>
 
+#include <leat/base/function.hpp>
 #include <leat/comm/fabric.hpp>
 #include <leat/core/config.hpp>
 #include <leat/core/log_registry.hpp>
 #include <leat/core/worker.hpp>
 #include <leat/progress/batch_entry.hpp>
+#include <leat/progress/cancellations.hpp>
 #include <leat/progress/kept_batch.hpp>
 
 namespace leat::progress {
@@ -43,7 +46,7 @@ class ProgressPlane final : public core::Surroundings {
  public:
   /// `logs` are where scopes tell what they do, and the worker that it sleeps; null: nowhere.
   ProgressPlane(comm::Seat& seat, core::ProgressMode mode, core::LogRegistry* logs = nullptr)
-      : seat_(seat), mode_(mode), logs_(logs) {}
+      : seat_(seat), mode_(mode), logs_(logs), cancellations_(seat.peers()) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_.peers(); }
   [[nodiscard]] core::ProgressMode mode() const noexcept { return mode_; }
@@ -58,6 +61,10 @@ class ProgressPlane final : public core::Surroundings {
   void announce(ScopeId scope);
   void attach(ScopeId scope, ScopeInbox& inbox);
   void detach(ScopeId scope);
+
+  /// What the operators of this worker use up. Unlimited until a worker lends its own.
+  [[nodiscard]] core::Fuel& fuel() noexcept { return *fuel_; }
+  void use(core::Fuel& fuel) noexcept { fuel_ = &fuel; }
 
   /// Publishes a whole batch of one scope to all peers. Requires: there are peers.
   template <class T, class Changes>
@@ -82,6 +89,17 @@ class ProgressPlane final : public core::Surroundings {
   }
   [[nodiscard]] const std::string& thrower() const noexcept { return thrower_; }
 
+  // -- Dataflows that are cancelled ---------------------------------------------------------------
+
+  /// Ends this worker's part of a dataflow, by the id of its root scope, when a peer's mark is read.
+  using OnCancel = Function<void(ScopeId root)>;
+  void on_cancel(OnCancel end_part) { end_part_ = std::move(end_part); }
+  /// Says to all peers that this worker has ended its part. A second time does nothing.
+  void cancel(ScopeId root);
+  /// Says to all peers that this worker runs nothing any more.
+  void leave();
+  [[nodiscard]] const Cancellations& cancellations() const noexcept { return cancellations_; }
+
   void poll() override;
   void park(std::optional<Nanos> timeout) override;
   /// Whose batch a scope is being given. Requires: from within `ScopeInbox::absorb`.
@@ -100,6 +118,8 @@ class ProgressPlane final : public core::Surroundings {
   };
 
   Slot& slot(ScopeId scope);
+  void publish_mark(ScopeId tag);
+  void read_mark(const queue::EntryHeader& entry);
   void dispatch(const queue::EntryHeader& entry);
 
   comm::Seat& seat_;
@@ -108,7 +128,11 @@ class ProgressPlane final : public core::Surroundings {
   std::uint64_t next_node_ = 0;
   std::uint64_t next_channel_ = 0;
   std::size_t reading_ = 0;
+  core::Fuel unlimited_;
+  core::Fuel* fuel_ = &unlimited_;
   std::vector<Slot> slots_;  // by scope id
+  Cancellations cancellations_;
+  OnCancel end_part_;
   std::string thrower_;
 };
 

@@ -15,7 +15,9 @@
 //       ordinary change.
 //   (4) A child scope is not local: every worker reports the same aggregate for it, so its changes
 //       go to the tracker directly and never into the ledger.
-//   (5) A child is destroyed only when it said it is complete, its input frontiers are empty, and
+//   (5) A run ends early, between two children, when the fuel of its dataflow's turn is spent; the
+//       next one begins there, so every active child comes to run.
+//   (6) A child is destroyed only when it said it is complete, its input frontiers are empty, and
 //       no worker holds a capability of it.
 // Threads   The worker's own, throughout.
 // Source    Naiad (SOSP 2013) and Timely Dataflow's `Subgraph`; ours differs in the ledger, in
@@ -208,10 +210,15 @@ class Subgraph final : public ScopeInbox {
     ledger_->enter_run();
     active_.enter_run();
     propagate();
-    for (auto child = active_.next_from(0); child != core::ActivationSet::kNone;
-         child = active_.next_from(child + 1)) {
+    auto child = active_.next_from(std::exchange(resume_, 0));
+    while (child != core::ActivationSet::kNone) {
       active_.clear(child);
       run_child(child);
+      child = active_.next_from(child + 1);
+      if (plane_.fuel().is_spent()) [[unlikely]] {  // the others go on where this run ended
+        if (child != core::ActivationSet::kNone) resume_ = child;
+        break;
+      }
     }
     propagate();  // what child scopes reported: a held batch may block since then
     if (publish()) propagate();
@@ -504,6 +511,7 @@ class Subgraph final : public ScopeInbox {
   Boundary<T>* boundary_ = nullptr;
   std::vector<Crossing> crossings_;
   std::size_t live_children_ = 0;
+  std::uint32_t resume_ = 0;  // where the last run ended for want of fuel
   bool sealed_ = false;
   NodePlace place_;
   std::unique_ptr<ScopeWatch<T>> watch_;  // null: nobody wants to know

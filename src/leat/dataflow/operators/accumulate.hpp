@@ -42,7 +42,7 @@ StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& na
         }
         add(at->second, message.records());
       });
-      std::size_t budget = kRecordsPerActivation<R>;
+      std::size_t budget = complete.template budget<R>();
       complete.for_each(input.frontier(), budget, [&](const auto& capability, std::size_t& left) {
         const auto at = states.find(capability.time());
         auto session = output.session(capability);

@@ -45,7 +45,7 @@ class DelayOp : public Named<DelayOp<F>> {
             at->second.records.push_back(std::move(record));
           }
         });
-        std::size_t budget = kRecordsPerActivation<RecordOf<C>>;
+        std::size_t budget = complete.template budget<RecordOf<C>>();
         complete.for_each(input.frontier(), budget, [&](const auto& capability, std::size_t& left) {
           const auto at = waiting.find(capability.time());
           auto session = output.session(capability);

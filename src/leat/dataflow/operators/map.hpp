@@ -1,10 +1,14 @@
 // What      Record by record: map, map_in_place, flat_map, filter.
-// Invariants  (1) The order of records within a batch is kept. (2) flat_map over ranges stops
-//             after a bounded number of records per activation and goes on where it was. Its push
-//             form is bounded by messages only: what one record puts out leaves at once.
+// Invariants
+//   (1) The order of records within a batch is kept.
+//   (2) flat_map stops after a bounded number of records per activation and goes on where it was:
+//       over ranges also within what one record turns into; in its push form between records, so
+//       that what one record puts out leaves at once.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -109,10 +113,15 @@ template <class R, class Session>
 class Emit {
  public:
   explicit Emit(Session& session) : session_(session) {}
-  void operator()(R record) { session_.give(std::move(record)); }
+  void operator()(R record) {
+    session_.give(std::move(record));
+    ++given_;
+  }
+  [[nodiscard]] std::size_t given() const noexcept { return given_; }
 
  private:
   Session& session_;
+  std::size_t given_ = 0;
 };
 
 /// Runs over messages and the ranges their records turn into, a bounded number of records at a
@@ -127,7 +136,7 @@ class FlatMapLogic {
 
   template <class In, class Out>
   void operator()(In& input, Out& output) {
-    std::size_t left = kRecordsPerActivation<R>;
+    std::size_t left = records_left<R>(self_);
     while (left > 0) {
       if (!current_) {
         auto message = input.next();
@@ -226,14 +235,37 @@ class FlatMapPushOp : public Named<FlatMapPushOp<R, F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    return on_records<R>(stream, this->name_,
-                         [f = std::move(f_)](auto& input, auto& output) mutable {
-                           input.for_each([&](auto& message) {
-                             auto session = output.session(message);
-                             Emit<R, std::remove_reference_t<decltype(session)>> emit(session);
-                             for (auto& record : message.records()) f(std::move(record), emit);
-                           });
-                         });
+    OperatorBuilder<T> builder(stream.scope_state(), this->name_);
+    auto input = builder.new_input(stream, pipeline);
+    auto [port, produced] = builder.template new_output<std::vector<R>>();
+    builder.set_interest(0, progress::FrontierInterest::never);
+    builder.build([&](auto) {
+      return [input = std::move(input), output = std::move(port), f = std::move(f_),
+              self = builder.info().activation, current = std::optional<Received<T, C>>(),
+              position = std::size_t{0}]() mutable {
+        std::size_t left = records_left<R>(self);
+        for (;;) {
+          if (!current) {
+            current = input.next();
+            if (!current) return;
+            position = 0;
+          }
+          auto& records = current->records();
+          {
+            auto session = output.session(*current);
+            Emit<R, decltype(session)> emit(session);
+            while (position < records.size() && emit.given() < left) {
+              f(std::move(records[position++]), emit);
+            }
+            left -= std::min(left, emit.given());
+          }
+          if (position == records.size()) current.reset();
+          if (left == 0) break;
+        }
+        self.activate();  // there is, or may be, more
+      };
+    });
+    return std::move(produced);
   }
 
  private:

@@ -59,7 +59,7 @@ class StateMachineOp : public Named<StateMachineOp<State, R, Fold, Hash>> {
           if (transition.remove) states.erase(key);
           session.give_all(std::move(transition.emit));
         };
-        std::size_t budget = kRecordsPerActivation<RecordOf<C>>;
+        std::size_t budget = complete.template budget<RecordOf<C>>();
         const auto apply_complete = [&] {
           complete.for_each(
               input.frontier(), budget, [&](const auto& capability, std::size_t& left) {

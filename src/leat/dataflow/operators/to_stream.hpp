@@ -32,7 +32,7 @@ template <progress::Timestamp T, std::ranges::input_range Range>
           if (!capability) return;
           {
             auto session = output.session(capability);
-            std::size_t left = kRecordsPerActivation<Record>;
+            std::size_t left = records_left<Record>(activation);
             while (left-- > 0 && state->next != std::ranges::end(state->range)) {
               if constexpr (Copyable<Record>) {
                 session.give(*state->next);
