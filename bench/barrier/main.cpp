@@ -53,14 +53,14 @@ Sample rounds(std::size_t workers, std::uint64_t iterations) {
 int main(int argc, char** argv) {
   using namespace leat::bench;
   Suite suite("barrier", argc, argv);
-  for (const std::size_t workers : {1, 2, 4}) {
+  for (const std::size_t workers : {1U, 2U, 4U}) {
     suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)}},
                .iterations = workers > 2 ? 100'000U : 1'000'000U,
                .tiny_iterations = 100,
                .countable = workers == 1},
               [&](std::uint64_t iterations) { return rounds(workers, iterations); });
   }
-  for (const std::size_t workers : {2, 4}) {
+  for (const std::size_t workers : {2U, 4U}) {
     suite.run(
         {.params = {{"rival", "std::barrier"}, {"workers", static_cast<std::int64_t>(workers)}},
          .iterations = 100'000,

@@ -93,16 +93,16 @@ int main(int argc, char** argv) {
     std::uint64_t dataflows;
     bool with_record;
   };
-  for (const auto [dataflows, with_record] :
+  for (const auto [many, one_record] :
        {Shape{10, false}, Shape{10, true}, Shape{1'000, false}}) {
     constexpr std::uint64_t kLength = 10;
-    suite.run({.params = {{"dataflows", static_cast<std::int64_t>(dataflows)},
+    suite.run({.params = {{"dataflows", static_cast<std::int64_t>(many)},
                           {"length", static_cast<std::int64_t>(kLength)},
-                          {"record", std::int64_t{with_record}}},
+                          {"record", std::int64_t{one_record}}},
                .iterations = 100'000,
                .tiny_iterations = 50,
                .countable = true},
-              [&, dataflows = dataflows, with_record = with_record](std::uint64_t iterations) {
+              [&, dataflows = many, with_record = one_record](std::uint64_t iterations) {
                 return rounds(dataflows, kLength, with_record, iterations);
               });
   }

@@ -69,8 +69,8 @@ Sample epochs(std::size_t workers, std::uint64_t batch, std::uint64_t iterations
 int main(int argc, char** argv) {
   using namespace leat::bench;
   Suite suite("exchange", argc, argv);
-  for (const std::size_t workers : {1, 2}) {
-    for (const std::uint64_t batch : {1, 100'000}) {
+  for (const std::size_t workers : {1U, 2U}) {
+    for (const std::uint64_t batch : {1U, 100'000U}) {
       suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)},
                             {"batch", static_cast<std::int64_t>(batch)}},
                  .iterations = batch == 1 ? 200'000U : 500U,

@@ -54,8 +54,8 @@ Sample rounds(std::size_t workers, std::uint64_t elements, std::uint64_t iterati
 int main(int argc, char** argv) {
   using namespace leat::bench;
   Suite suite("pingpong", argc, argv);
-  for (const std::size_t workers : {1, 2}) {
-    for (const std::uint64_t elements : {1, 1'000}) {
+  for (const std::size_t workers : {1U, 2U}) {
+    for (const std::uint64_t elements : {1U, 1'000U}) {
       suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)},
                             {"elements", static_cast<std::int64_t>(elements)}},
                  .iterations = elements == 1 ? 200'000U : 20'000U,
