@@ -93,8 +93,7 @@ int main(int argc, char** argv) {
     std::uint64_t dataflows;
     bool with_record;
   };
-  for (const auto [many, one_record] :
-       {Shape{10, false}, Shape{10, true}, Shape{1'000, false}}) {
+  for (const auto [many, one_record] : {Shape{10, false}, Shape{10, true}, Shape{1'000, false}}) {
     constexpr std::uint64_t kLength = 10;
     suite.run({.params = {{"dataflows", static_cast<std::int64_t>(many)},
                           {"length", static_cast<std::int64_t>(kLength)},
