@@ -9,6 +9,7 @@
 #include <leat/dataflow/execute.hpp>
 #include <leat/dataflow/hash.hpp>
 #include <leat/dataflow/input.hpp>
+#include <leat/dataflow/logging/events.hpp>
 #include <leat/dataflow/notificator.hpp>
 #include <leat/dataflow/operators/accumulate.hpp>
 #include <leat/dataflow/operators/delay.hpp>

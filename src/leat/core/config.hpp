@@ -79,6 +79,11 @@ struct Config {
   /// Say on standard error how connecting goes. `--report`; one process has nothing to connect.
   bool report = false;
 
+  /// Keep, for each count of progress, which worker it is of, so that
+  /// `Worker::where_is_it_stuck` can name the worker. `--name-holders`. Makes a round of progress a
+  /// few times dearer; for a program that is stuck.
+  bool name_holders = false;
+
   /// Whatever else the program's own operators want to know.
   Parameters parameters{};
 

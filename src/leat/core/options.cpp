@@ -11,7 +11,7 @@
 namespace leat::core {
 namespace {
 
-enum class Flag { workers, processes, process, hostfile, report, zerocopy, mode, spin, help };
+enum class Flag { workers, processes, process, hostfile, report, zerocopy, mode, spin, holders, help };
 
 struct FlagName {
   std::string_view spelling;  // with its hyphens
@@ -35,6 +35,7 @@ constexpr FlagName kFlagNames[] = {
     {"--zerocopy", Flag::zerocopy, false},
     {"--progress-mode", Flag::mode, true},
     {"--idle-spin", Flag::spin, true},
+    {"--name-holders", Flag::holders, false},
     {"--help", Flag::help, false},
 };
 constexpr std::size_t kFlags = static_cast<std::size_t>(Flag::help) + 1;
@@ -48,6 +49,7 @@ constexpr std::string_view kUsage =
     R"(  -w, --workers, --threads NUM   worker threads (1)
       --idle-spin MICROS         how long an idle worker polls before it sleeps; 0: not at all (10)
       --progress-mode MODE       eager or demand (demand)
+      --name-holders             keep book of which worker holds what, to say where a run is stuck
   -n, --processes NUM            processes (1); more than one is not built yet
   -p, --process IDX              which of them this one is (0)
   -h, --hostfile FILE            their addresses, one per line; with one process it is not read
@@ -206,6 +208,9 @@ class Parser {
         return {};
       case Flag::report:
         out_.config.report = true;
+        return {};
+      case Flag::holders:
+        out_.config.name_holders = true;
         return {};
       case Flag::zerocopy:
         return not_built(name.spelling, "serialized queues; leave the flag out");

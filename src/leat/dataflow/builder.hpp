@@ -63,11 +63,32 @@ struct NewOutput {
 
 namespace internal {
 
+/// What a scope can ask of an operator for reports, whatever its logic.
+template <progress::Timestamp T>
+class ReportingShell : public progress::Operate<T> {
+ public:
+  [[nodiscard]] std::size_t held_here(std::uint32_t output) const override {
+    const auto& token = context_->outputs[output];
+    return token->local_owners() - token->ports - 1;  // the context's own
+  }
+  [[nodiscard]] progress::Unread unread_here(std::uint32_t input) const override {
+    const auto* const reading = context_->inputs[input].reading;
+    return reading == nullptr ? progress::Unread{} : reading->unread();
+  }
+
+ protected:
+  explicit ReportingShell(LocalPtr<OperatorContext<T>> context) : context_(std::move(context)) {}
+
+  LocalPtr<OperatorContext<T>> context_;  // outlives the ports that the logic holds
+};
+
 template <progress::Timestamp T, class Logic>
-class OperatorShell final : public progress::Operate<T> {
+class OperatorShell final : public ReportingShell<T> {
+  using ReportingShell<T>::context_;
+
  public:
   OperatorShell(LocalPtr<OperatorContext<T>> context, Logic logic)
-      : context_(std::move(context)), logic_(std::move(logic)) {}
+      : ReportingShell<T>(std::move(context)), logic_(std::move(logic)) {}
   ~OperatorShell() override { context_->self->end(); }
 
   bool schedule() override {
@@ -83,7 +104,6 @@ class OperatorShell final : public progress::Operate<T> {
   }
 
  private:
-  LocalPtr<OperatorContext<T>> context_;  // outlives the ports that the logic holds
   Logic logic_;
 };
 
@@ -160,6 +180,9 @@ class OperatorBuilder {
     require_input(input, "an interest");
     context_->graph->set_interest(context_->inputs[input].target, interest);
   }
+
+  /// Says what outside the operator holds its capabilities, for reports; a literal.
+  void held_outside(const char* what) { context_->graph->held_outside(context_->node, what); }
 
   [[nodiscard]] OperatorInfo info() const {
     auto address = scope_->address;

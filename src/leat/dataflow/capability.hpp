@@ -37,6 +37,7 @@ struct OutputToken final : LocalCounted<OutputToken<T>> {
   LocalPtr<progress::Ledger<T>> ledger;
   progress::PortIndex port = 0;
   std::uint32_t output = 0;  // which of the operator's outputs
+  std::uint32_t ports = 0;   // that hold this token beside its operator: the rest are capabilities
   progress::NodeName operator_name;
   ThreadTag owner = this_thread_tag();
   Context* context = nullptr;  // of its worker

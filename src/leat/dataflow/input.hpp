@@ -218,6 +218,7 @@ template <progress::Timestamp T>
 template <class Record>
 StreamOf<T, Record> Scope<T>::input(Input<Record, T>& handle, std::source_location where) {
   OperatorBuilder<T> builder(state_, "input", where);
+  builder.held_outside("input handle");
   auto [port, stream] = builder.template new_output<std::vector<Record>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {
     handle.attach(std::move(capabilities[0]), port.core()->tee);

@@ -46,9 +46,18 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
     std::uint32_t output;
     Summary summary;
   };
+  /// What reports ask of an input, whatever its batches are.
+  class Reading {
+   public:
+    [[nodiscard]] virtual progress::Unread unread() const = 0;
+
+   protected:
+    ~Reading() = default;
+  };
   struct InputInfo {
     progress::PortIndex target;
     std::vector<Link> links;
+    const Reading* reading = nullptr;  // null once the port is gone
   };
   /// An output that was used in this activation and must be flushed at its end.
   class Flushable {
@@ -95,10 +104,19 @@ class OutputPort;
 namespace internal {
 
 template <progress::Timestamp T, Container C>
-struct InputCore final : LocalCounted<InputCore<T, C>> {
+struct InputCore final : LocalCounted<InputCore<T, C>>, OperatorContext<T>::Reading {
   InputCore(OperatorContext<T>& context_in, std::uint32_t number_in,
             std::unique_ptr<Pull<T, C>> pull_in)
-      : context(&context_in), number(number_in), pull(std::move(pull_in)) {}
+      : context(&context_in), number(number_in), pull(std::move(pull_in)) {
+    context->inputs[number].reading = this;
+  }
+  InputCore(const InputCore&) = delete;
+  InputCore& operator=(const InputCore&) = delete;
+  ~InputCore() { context->inputs[number].reading = nullptr; }
+  [[nodiscard]] progress::Unread unread() const override {
+    const std::size_t owners = this->local_owners();  // the port, and messages that were taken
+    return {pull->was_pending(), owners > 1 ? owners - 1 : 0};
+  }
 
   LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
   std::uint32_t number;
@@ -112,7 +130,12 @@ template <progress::Timestamp T, Container C>
 struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Flushable {
   OutputCore(OperatorContext<T>& context_in, LocalPtr<OutputToken<T>> token_in,
              LocalPtr<Tee<T, C>> tee_in)
-      : context(&context_in), token(std::move(token_in)), tee(std::move(tee_in)) {}
+      : context(&context_in), token(std::move(token_in)), tee(std::move(tee_in)) {
+    ++token->ports;
+  }
+  OutputCore(const OutputCore&) = delete;
+  OutputCore& operator=(const OutputCore&) = delete;
+  ~OutputCore() { --token->ports; }
 
   LocalPtr<OperatorContext<T>> context;
   LocalPtr<OutputToken<T>> token;

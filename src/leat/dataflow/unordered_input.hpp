@@ -88,6 +88,7 @@ template <class Record, progress::Timestamp T>
 [[nodiscard]] UnorderedInput<T, Record> unordered_input(
     Scope<T>& scope, std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), "unordered_input", where);
+  builder.held_outside("program's capability");
   auto [port, stream] = builder.template new_output<std::vector<Record>>();
   Capability<T> initial;
   builder.build([&](std::vector<Capability<T>> capabilities) {

@@ -32,6 +32,7 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
       if (each.root == root) end_part(each);
     }
   });
+  plane_.name_holders(config.name_holders);
 }
 
 Worker::~Worker() {
@@ -169,6 +170,20 @@ progress::Sketch Worker::sketch(std::uint32_t index) const {
   sketch.nodes.push_back({{index}, dataflow_name(index), true});
   static_cast<const AnyDataflow*>(task)->sketch(sketch, {index});
   return sketch;
+}
+
+std::vector<progress::Holding> Worker::holdings(std::uint32_t index) const {
+  std::vector<progress::Holding> holdings;
+  if (const auto* const task = scheduler_.task(index))
+    static_cast<const AnyDataflow*>(task)->holdings(holdings);
+  return holdings;
+}
+
+std::string Worker::where_is_it_stuck(std::uint32_t index) const {
+  const std::string title =
+      "dataflow " + std::to_string(index) + " \"" + dataflow_name(index) + "\"";
+  if (!scheduler_.running(index)) return title + " has ended\n";
+  return progress::where_is_it_stuck(title, holdings(index), this->index(), peers());
 }
 
 void Worker::drop_dataflow(std::uint32_t index) { scheduler_.drop(index); }

@@ -27,6 +27,7 @@
 #include <leat/dataflow/scope.hpp>
 #include <leat/progress/plane.hpp>
 #include <leat/progress/sketch.hpp>
+#include <leat/progress/watch/holding.hpp>
 
 namespace leat::dataflow {
 
@@ -138,6 +139,15 @@ class Worker {
   ///
   /// Errors: `UsageError` if it does not run.
   [[nodiscard]] progress::Sketch sketch(std::uint32_t index) const;
+  /// What keeps times of a running dataflow possible, in every scope of it: capabilities that are
+  /// held, records that were not consumed. Empty if it does not run.
+  [[nodiscard]] std::vector<progress::Holding> holdings(std::uint32_t index) const;
+  /// The same as text: which operator, or which handle on it, holds the frontiers back, at which
+  /// time, on which worker, and what to do; or that nothing does.
+  ///
+  /// Ask between two steps, when the dataflow does not move any more. Which worker it is, is exact
+  /// with two of them or with `Config::name_holders`; else it says whether it is this one.
+  [[nodiscard]] std::string where_is_it_stuck(std::uint32_t index) const;
   /// Ends a dataflow on all workers before its time, whatever it is doing. One worker is enough to
   /// ask; if several do, that is one cancel. Its operators, capabilities and records are destroyed:
   /// here before this returns (or, from within one of its operators, when that run of it is over),
@@ -175,6 +185,7 @@ class Worker {
   struct AnyDataflow : core::Task {
     AnyDataflow(Worker& worker_in, progress::ScopeId root_in) : worker(worker_in), root(root_in) {}
     virtual void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const = 0;
+    virtual void holdings(std::vector<progress::Holding>& into) const = 0;
 
     Worker& worker;
     progress::ScopeId root;
@@ -203,6 +214,7 @@ class Worker {
     void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const override {
       graph.sketch(into, address);
     }
+    void holdings(std::vector<progress::Holding>& into) const override { graph.holdings(into); }
 
     [[no_unique_address]] Resources resources;  // destroyed after the operators
     progress::Subgraph<T> graph;

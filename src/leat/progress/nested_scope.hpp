@@ -71,6 +71,7 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
   void sketch(Sketch& into, const Sketch::Address& address) const override {
     inner_->sketch(into, address);
   }
+  void holdings(std::vector<Holding>& into) const override { inner_->holdings(into); }
   void accept_frontier(std::uint32_t input, const Outer& time, int delta) override {
     inner_->accept_frontier(input, Refines<Inner, Outer>::to_inner(time), delta);
   }

@@ -2,9 +2,12 @@
 //           schedules.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <leat/progress/sketch.hpp>
+#include <leat/progress/watch/holding.hpp>
 
 namespace leat::progress {
 
@@ -29,6 +32,13 @@ class Operate {
 
   /// Adds what is inside a child scope at `address`. An operator has nothing inside.
   virtual void sketch(Sketch& /*into*/, const Sketch::Address& /*address*/) const {}
+
+  /// Adds what inside a child scope keeps times possible. An operator has nothing inside.
+  virtual void holdings(std::vector<Holding>& /*into*/) const {}
+  /// How many capabilities for an output of the operator this worker holds.
+  [[nodiscard]] virtual std::size_t held_here(std::uint32_t /*output*/) const { return 0; }
+  /// What stands at an input of the operator on this worker.
+  [[nodiscard]] virtual Unread unread_here(std::uint32_t /*input*/) const { return {}; }
 
   /// Tells a child scope that its input's frontier changed by `delta` (+1 or -1) at `time`.
   ///

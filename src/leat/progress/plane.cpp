@@ -93,7 +93,7 @@ void ProgressPlane::poll() {
 void ProgressPlane::park(std::optional<Nanos> timeout) {
   // Asked for each time: who sleeps has time, and a log of sleep needs no dataflow built after it.
   const auto events =
-      logs_ == nullptr ? core::Logger<Event>() : logs_->get<Event>(kEventStream);
+      logs_ == nullptr ? core::Logger<WorkerEvent>() : logs_->get<WorkerEvent>(kEventStream);
   events.log(ParkEvent{ParkEvent::Kind::park, timeout});
   events.flush();
   seat_.park(timeout);

@@ -52,6 +52,9 @@ class ProgressPlane final : public core::Surroundings {
   [[nodiscard]] core::ProgressMode mode() const noexcept { return mode_; }
   [[nodiscard]] comm::Seat& seat() noexcept { return seat_; }
   [[nodiscard]] const core::LogRegistry* logs() const noexcept { return logs_; }
+  /// Whether scopes that are built from now on keep book of whose each count is.
+  [[nodiscard]] bool names_holders() const noexcept { return names_holders_; }
+  void name_holders(bool whether) noexcept { names_holders_ = whether; }
 
   /// Ids within this worker, of nodes and of the edges between them. All workers build alike, so an
   /// id means the same thing on each of them.
@@ -125,6 +128,7 @@ class ProgressPlane final : public core::Surroundings {
   comm::Seat& seat_;
   core::ProgressMode mode_;
   core::LogRegistry* logs_;
+  bool names_holders_ = false;
   std::uint64_t next_node_ = 0;
   std::uint64_t next_channel_ = 0;
   std::size_t reading_ = 0;

@@ -44,6 +44,7 @@
 #include <leat/progress/product.hpp>
 #include <leat/progress/reachability.hpp>
 #include <leat/progress/watch/scope_watch.hpp>
+#include <leat/progress/watch/time_text.hpp>
 
 namespace leat::progress {
 
@@ -190,7 +191,7 @@ class Subgraph final : public ScopeInbox {
       if (child.local) {
         for (const PortIndex port : child.source_ports) {
           tracker_.update(port, TimestampTraits<T>::minimum(), peers);
-          if (watch_) tell_count(port, TimestampTraits<T>::minimum(), peers);
+          if (watch_) tell_beginning(port, peers);
         }
       }
       child.op->initialize();
@@ -285,6 +286,43 @@ class Subgraph final : public ScopeInbox {
   }
   [[nodiscard]] const Graph<T>& graph() const noexcept { return graph_; }
 
+  /// Says what outside the operator holds the capabilities of a child, for reports; a literal.
+  void held_outside(NodeIndex node, const char* what) { children_[node].outside = what; }
+  /// Adds what keeps times of this scope possible, and of the scopes in it: all counts of operators
+  /// that are not zero.
+  void holdings(std::vector<Holding>& into) const {
+    for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
+      const PortInfo& info = graph_.ports[port];
+      const Child& child = children_[info.node];
+      const bool is_source = info.kind == PortKind::source;
+      // What a scope holds is what is held in it; what the parent holds is not ours.
+      if (info.node == 0 || (is_source && !child.local)) continue;
+      const std::size_t first = into.size();
+      std::int64_t total = 0;
+      tracker_.pointstamps(port).for_each([&](const T& time, std::int64_t count) {
+        total += count;
+        Holding& held = into.emplace_back();
+        held.address = place_of(info.node).address;
+        held.who = child.name.described();
+        held.outside = child.outside;
+        held.kind = is_source ? Holding::Kind::capability : Holding::Kind::records;
+        held.port = info.number;
+        held.pact = channels_[port].pact;
+        held.time = time_text(time);
+        held.count = count;
+        held.blocks = tracker_.is_blocking(port, time);
+        held.is_due = active_.is_set(info.node);
+        if (child.op && is_source) held.held_here = child.op->held_here(info.number);
+        if (child.op && !is_source) held.unread = child.op->unread_here(info.number);
+        if (watch_) held.by_worker = watch_->shares_of(port, time);
+      });
+      for (std::size_t i = first; i < into.size(); ++i) into[i].count_at_port = total;
+    }
+    for (NodeIndex node = 1; node < children_.size(); ++node) {
+      if (children_[node].op) children_[node].op->holdings(into);
+    }
+  }
+
   /// Adds this scope's children and edges, `address` being its own.
   void sketch(Sketch& into, const Sketch::Address& address) const {
     for (NodeIndex node = 1; node < children_.size(); ++node) {
@@ -304,7 +342,8 @@ class Subgraph final : public ScopeInbox {
   struct Child {
     std::unique_ptr<Operate<T>> op;
     NodeName name;
-    std::uint64_t id = 0;  // within its worker
+    std::uint64_t id = 0;      // within its worker
+    const char* outside = "";  // what holds its capabilities, if not its logic
     std::vector<PortIndex> source_ports;
     std::uint32_t targets = 0;
     std::uint32_t sources = 0;
@@ -440,7 +479,7 @@ class Subgraph final : public ScopeInbox {
   }
 
   [[gnu::cold]] void tell_shape() {
-    std::vector<Event> nodes;
+    std::vector<WorkerEvent> nodes;
     if (boundary_ == nullptr)
       nodes.push_back(OperatesEvent{place_.id, place_.address, name_.name, name_.place(), true});
     for (NodeIndex node = 1; node < children_.size(); ++node) {
@@ -463,6 +502,10 @@ class Subgraph final : public ScopeInbox {
     for (NodeIndex node = 1; node < children_.size(); ++node) summaries[node].id = children_[node].id;
     summaries.erase(summaries.begin());  // the boundary's
     watch_->tell_summaries(std::move(summaries));
+  }
+  void tell_beginning(PortIndex port, std::int64_t peers) {
+    tell_count(port, TimestampTraits<T>::minimum(), peers);
+    watch_->given_to_all(port, TimestampTraits<T>::minimum());
   }
   [[gnu::cold]] void tell_count(PortIndex port, const T& time, std::int64_t delta) {
     watch_->counted({ScopeWatch<T>::change(graph_.ports[port], time, delta)});

@@ -16,7 +16,7 @@ namespace leat::progress {
 
 class ChannelLog final : public LocalCounted<ChannelLog> {
  public:
-  ChannelLog(core::Logger<Event> logger, std::uint64_t channel, std::size_t worker,
+  ChannelLog(core::Logger<WorkerEvent> logger, std::uint64_t channel, std::size_t worker,
              std::size_t peers)
       : logger_(std::move(logger)),
         channel_(channel),
@@ -36,7 +36,7 @@ class ChannelLog final : public LocalCounted<ChannelLog> {
  private:
   MessagesEvent message(bool is_send, std::size_t from, std::size_t to, std::size_t records);
 
-  core::Logger<Event> logger_;
+  core::Logger<WorkerEvent> logger_;
   std::uint64_t channel_;
   std::uint32_t worker_;
   std::vector<std::uint64_t> sent_;      // messages per receiver

@@ -1,5 +1,5 @@
 // What      What a worker tells of itself: the events of its logs, and the names of their streams.
-// Shape     kEventStream             Event              operators, edges, runs, messages, sleep, text
+// Shape     kEventStream             WorkerEvent         operators, edges, runs, messages, sleep, text
 //           progress_stream<T>()     ProgressEvent<T>   batches of progress, sent and received
 //           reachability_stream<T>() TrackerEvent<T>    how the counts of a scope's tracker change
 //           summary_stream<T>()      SummaryEvent<T>    what operators do to times
@@ -9,7 +9,7 @@
 //   (1) An address is the same on all workers, and so are the ids of operators and channels.
 //   (2) Child 0 of a scope is its boundary, with inverted ports: its outputs are the scope's inputs.
 //   (3) Every start of an operator is followed by its stop, before the next start of the same one.
-//   (4) A channel's `Channel` event comes before its messages. Sequence numbers count the messages of
+//   (4) A channel's `ChannelsEvent` comes before its messages. Sequence numbers count the messages of
 //       a channel from one worker to another from 0, alike on both sides.
 //   (5) The changes of all tracker events of a scope sum to its tracker's counts, and to zero once
 //       the scope has ended, be it that what was left is taken back.
@@ -94,7 +94,7 @@ struct TextEvent {
   std::string text;
 };
 
-using Event = std::variant<OperatesEvent, ChannelsEvent, CommChannelsEvent, PushProgressEvent,
+using WorkerEvent = std::variant<OperatesEvent, ChannelsEvent, CommChannelsEvent, PushProgressEvent,
                            MessagesEvent, ScheduleEvent, ShutdownEvent, ParkEvent, TextEvent>;
 
 /// By how much a count changed: of records at an input, of capabilities at an output.

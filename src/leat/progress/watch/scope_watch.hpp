@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include <leat/progress/plane.hpp>
 #include <leat/progress/watch/channel_log.hpp>
 #include <leat/progress/watch/events.hpp>
+#include <leat/progress/watch/shares.hpp>
 
 namespace leat::progress {
 
@@ -32,13 +34,18 @@ class ScopeWatch {
   /// What listens to a scope whose building begins; null if nobody does.
   [[nodiscard]] static std::unique_ptr<ScopeWatch> if_wanted(ProgressPlane& plane) {
     const core::LogRegistry* const logs = plane.logs();
-    if (logs == nullptr || logs->empty()) return nullptr;
+    const bool is_logged = logs != nullptr && !logs->empty();
+    if (!is_logged && !plane.names_holders()) return nullptr;
     auto watch = std::make_unique<ScopeWatch>();
-    watch->events_ = logs->get<Event>(kEventStream);
-    watch->progress_ = logs->get<ProgressEvent<T>>(progress_stream<T>());
-    watch->tracker_ = logs->get<TrackerEvent<T>>(reachability_stream<T>());
-    watch->summaries_ = logs->get<SummaryEvent<T>>(summary_stream<T>());
-    if (!watch->events_ && !watch->progress_ && !watch->tracker_ && !watch->summaries_)
+    if (is_logged) {
+      watch->events_ = logs->get<WorkerEvent>(kEventStream);
+      watch->progress_ = logs->get<ProgressEvent<T>>(progress_stream<T>());
+      watch->tracker_ = logs->get<TrackerEvent<T>>(reachability_stream<T>());
+      watch->summaries_ = logs->get<SummaryEvent<T>>(summary_stream<T>());
+    }
+    if (plane.names_holders()) watch->shares_.emplace(plane.peers());
+    if (!watch->events_ && !watch->progress_ && !watch->tracker_ && !watch->summaries_ &&
+        !watch->shares_)
       return nullptr;
     watch->worker_ = static_cast<std::uint32_t>(plane.seat().index());
     watch->sequences_.resize(plane.peers(), 0);
@@ -48,9 +55,9 @@ class ScopeWatch {
   /// The scope's id as an operator.
   void set_scope(std::uint64_t id) noexcept { scope_ = id; }
 
-  void tell(Event event) { events_.log(std::move(event)); }
+  void tell(WorkerEvent event) { events_.log(std::move(event)); }
   /// Several events with one time.
-  void tell_all(std::vector<Event> events) { events_.log_many(std::move(events)); }
+  void tell_all(std::vector<WorkerEvent> events) { events_.log_many(std::move(events)); }
   [[nodiscard]] bool has_events() const noexcept { return static_cast<bool>(events_); }
   [[nodiscard]] bool has_summaries() const noexcept { return static_cast<bool>(summaries_); }
   [[nodiscard]] bool has_counts() const noexcept { return static_cast<bool>(tracker_); }
@@ -92,20 +99,35 @@ class ScopeWatch {
   template <class Changes>
   void published(std::span<const PortInfo> ports, Changes& changes) {
     std::vector<Change> batch;
-    for (const auto& [at, delta] : changes) batch.push_back(change(ports[at.port], at.time, delta));
+    for (const auto& [at, delta] : changes) {
+      batch.push_back(change(ports[at.port], at.time, delta));
+      if (shares_) shares_->update(at.port, at.time, worker_, delta);
+    }
     tell_batch(true, worker_, batch);
   }
   /// A peer's batch, about to take effect.
   void absorbed(std::span<const PortInfo> ports, std::span<const LoggedChange<T>> changes,
                 std::size_t from) {
     std::vector<Change> batch;
-    for (const auto& [time, delta, port] : changes)
+    for (const auto& [time, delta, port] : changes) {
       batch.push_back(change(ports[port], time, delta));
+      if (shares_) shares_->update(port, time, from, delta);
+    }
     tell_batch(false, static_cast<std::uint32_t>(from), batch);
   }
   /// Counts that changed without a batch: at the beginning, from the parent, from a child scope.
   void counted(std::vector<Change> changes) {
     if (tracker_ && !changes.empty()) tracker_.log(TrackerEvent<T>{scope_, std::move(changes)});
+  }
+
+  /// What every worker holds from the beginning, one each.
+  void given_to_all(PortIndex port, const T& time) {
+    for (std::size_t worker = 0; shares_ && worker < sequences_.size(); ++worker)
+      shares_->update(port, time, worker, 1);
+  }
+  /// Whose a count is; empty if nobody keeps book.
+  [[nodiscard]] std::vector<std::int64_t> shares_of(PortIndex port, const T& time) const {
+    return shares_ ? shares_->of(port, time) : std::vector<std::int64_t>();
   }
 
   [[nodiscard]] static Change change(const PortInfo& at, const T& time, std::int64_t delta) {
@@ -124,10 +146,11 @@ class ScopeWatch {
     counted(std::move(batch));
   }
 
-  core::Logger<Event> events_;
+  core::Logger<WorkerEvent> events_;
   core::Logger<ProgressEvent<T>> progress_;
   core::Logger<TrackerEvent<T>> tracker_;
   core::Logger<SummaryEvent<T>> summaries_;
+  std::optional<Shares<T>> shares_;
   std::uint64_t scope_ = 0;
   std::uint32_t worker_ = 0;
   bool running_ = false;
