@@ -23,6 +23,7 @@ template <progress::Timestamp T>
 struct ProbeCore final : LocalCounted<ProbeCore<T>> {
   progress::MutableAntichain<T> frontier;
   bool cut_short = false;
+  std::vector<Activator> watchers;
 };
 }  // namespace internal
 
@@ -46,6 +47,9 @@ class Probe {
   [[nodiscard]] progress::AntichainRef<T> frontier() const noexcept {
     return core_->frontier.frontier();
   }
+
+  /// Has an operator run whenever what the probe shows has changed: for sources that wait for it.
+  void activate_on_change(Activator whom) const { core_->watchers.push_back(std::move(whom)); }
 
   [[nodiscard]] const LocalPtr<internal::ProbeCore<T>>& core() const noexcept { return core_; }
 
@@ -76,6 +80,7 @@ class ProbePart {
     for (const T& time : frontier) core_->frontier.update(time, +1);
     for (const T& time : last_) core_->frontier.update(time, -1);
     last_.assign(frontier.begin(), frontier.end());
+    for (const Activator& watcher : core_->watchers) watcher.activate();
   }
 
  private:

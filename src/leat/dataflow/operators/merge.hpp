@@ -12,12 +12,12 @@
 
 namespace leat::dataflow {
 
-/// All records of all `streams`, which are of one scope.
+namespace internal {
+
 template <progress::Timestamp T, Container C>
-[[nodiscard]] Stream<T, C> concatenate(
-    Scope<T>& scope, std::vector<Stream<T, C>> streams,
-    std::source_location where = std::source_location::current()) {
-  OperatorBuilder<T> builder(scope.state(), "concatenate", where);
+Stream<T, C> merge(Scope<T>& scope, const std::vector<Stream<T, C>>& streams,
+                   progress::NodeName name) {
+  OperatorBuilder<T> builder(scope.state(), std::move(name));
   std::vector<InputPort<T, C>> inputs;
   inputs.reserve(streams.size());
   for (const auto& stream : streams) inputs.push_back(builder.new_input(stream, pipeline));
@@ -36,25 +36,22 @@ template <progress::Timestamp T, Container C>
   return std::move(merged);
 }
 
-namespace internal {
-
 template <progress::Timestamp T, Container C>
-class ConcatOp {
+class ConcatOp : public Named<ConcatOp<T, C>> {
  public:
   ConcatOp(Stream<T, C> other, std::source_location where)
-      : other_(std::move(other)), where_(where) {}
+      : Named<ConcatOp>("concat", where), other_(std::move(other)) {}
 
   Stream<T, C> apply(Stream<T, C> stream) && {
     Scope<T> scope(stream.scope_state());
     std::vector<Stream<T, C>> both;
     both.push_back(std::move(stream));
     both.push_back(std::move(other_));
-    return concatenate(scope, std::move(both), where_);
+    return merge(scope, both, std::move(this->name_));
   }
 
  private:
   Stream<T, C> other_;
-  std::source_location where_;
 };
 
 struct ConcatFn {
@@ -67,6 +64,13 @@ struct ConcatFn {
 
 }  // namespace internal
 
+/// All records of all `streams`, which are of one scope.
+template <progress::Timestamp T, Container C>
+[[nodiscard]] Stream<T, C> concatenate(
+    Scope<T>& scope, std::vector<Stream<T, C>> streams,
+    std::source_location where = std::source_location::current()) {
+  return internal::merge(scope, streams, progress::NodeName{"concatenate", where});
+}
 /// `stream | concat(other)`: the records of both.
 inline constexpr internal::ConcatFn concat{};
 

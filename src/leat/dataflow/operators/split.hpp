@@ -114,8 +114,8 @@ class OkErrOp : public Named<OkErrOp<F>> {
     using Err = std::variant_alternative_t<1, Either>;
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [ok_end, ok] = builder.template new_output<std::vector<Ok>>();
-    auto [err_end, err] = builder.template new_output<std::vector<Err>>();
+    auto [ok_end, oks] = builder.template new_output<std::vector<Ok>>();
+    auto [err_end, errs] = builder.template new_output<std::vector<Err>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
       return [input = std::move(input), ok_port = std::move(ok_end), err_port = std::move(err_end),
@@ -134,7 +134,7 @@ class OkErrOp : public Named<OkErrOp<F>> {
         });
       };
     });
-    return OkErr<T, Ok, Err>{std::move(ok), std::move(err)};
+    return OkErr<T, Ok, Err>{std::move(oks), std::move(errs)};
   }
 
  private:

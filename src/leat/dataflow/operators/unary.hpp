@@ -12,8 +12,10 @@
 //           `_notify` also when an input's frontier changes.
 #pragma once
 
+#include <ranges>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,11 +36,26 @@ constexpr progress::FrontierInterest interest_of(LogicKind kind) {
                                   : progress::FrontierInterest::always;
 }
 
-template <LogicKind kKind, class R, class Pact, class Make>
-class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
+/// The times that a notificator is asked for before there is any record. `First` is a range of
+/// times.
+struct NoTimes {};
+template <progress::Timestamp T, class First>
+Notificator<T> asked_for(const First& first, const Capability<T>& capability) {
+  Notificator<T> notificator;
+  if constexpr (!std::is_same_v<First, NoTimes>) {
+    for (const auto& time : first) notificator.notify_at(capability.delayed(time));
+  }
+  return notificator;
+}
+
+template <LogicKind kKind, class R, class Pact, class Make, class First = NoTimes>
+class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make, First>> {
  public:
-  UnaryOp(Pact pact, std::string name, Make make, std::source_location where)
-      : Named<UnaryOp>(std::move(name), where), pact_(std::move(pact)), make_(std::move(make)) {}
+  UnaryOp(Pact pact, std::string name, Make make, std::source_location where, First first = {})
+      : Named<UnaryOp>(std::move(name), where),
+        pact_(std::move(pact)),
+        make_(std::move(make)),
+        first_(std::move(first)) {}
 
   template <progress::Timestamp T, Container C>
   StreamOf<T, R> apply(Stream<T, C> stream) && {
@@ -48,7 +65,8 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
     builder.set_interest(0, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
-        return [input = std::move(input), output = std::move(port), notificator = Notificator<T>(),
+        return [input = std::move(input), output = std::move(port),
+                notificator = asked_for(first_, capabilities[0]),
                 logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
           notificator.look_again();
           return logic(input, output, notificator);
@@ -66,19 +84,21 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make>> {
  private:
   Pact pact_;
   Make make_;
+  [[no_unique_address]] First first_;
 };
 
 template <LogicKind kKind, class R, progress::Timestamp T, class Right, class PactL, class PactR,
-          class Make>
-class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make>> {
+          class Make, class First = NoTimes>
+class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make, First>> {
  public:
   BinaryOp(Stream<T, Right> right, PactL left_pact, PactR right_pact, std::string name, Make make,
-           std::source_location where)
+           std::source_location where, First first = {})
       : Named<BinaryOp>(std::move(name), where),
         right_(std::move(right)),
         left_pact_(std::move(left_pact)),
         right_pact_(std::move(right_pact)),
-        make_(std::move(make)) {}
+        make_(std::move(make)),
+        first_(std::move(first)) {}
 
   template <Container C>
   StreamOf<T, R> apply(Stream<T, C> left_stream) && {
@@ -91,7 +111,7 @@ class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make>> 
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
         return [left = std::move(left), right = std::move(right), output = std::move(port),
-                notificator = Notificator<T>(),
+                notificator = asked_for(first_, capabilities[0]),
                 logic = make_(std::move(capabilities[0]), builder.info())]() mutable {
           notificator.look_again();
           return logic(left, right, output, notificator);
@@ -111,6 +131,7 @@ class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make>> 
   PactL left_pact_;
   PactR right_pact_;
   Make make_;
+  [[no_unique_address]] First first_;
 };
 
 template <class Pact, class Logic>
@@ -159,6 +180,13 @@ template <class R, class Pact, class Make>
   return internal::UnaryOp<internal::LogicKind::notify, R, Pact, Make>(
       std::move(pact), std::move(name), std::move(make), where);
 }
+/// The same, asked for the times of the range `first` before there is any record.
+template <class R, class Pact, std::ranges::forward_range First, class Make>
+[[nodiscard]] auto unary_notify(Pact pact, std::string name, First first, Make make,
+                                std::source_location where = std::source_location::current()) {
+  return internal::UnaryOp<internal::LogicKind::notify, R, Pact, Make, First>(
+      std::move(pact), std::move(name), std::move(make), where, std::move(first));
+}
 
 /// Two inputs, one output of `R` records; `stream | binary<R>(other, pact, other_pact, name,
 /// make)`.
@@ -185,6 +213,16 @@ template <class R, progress::Timestamp T, Container Right, class PactL, class Pa
   return internal::BinaryOp<internal::LogicKind::notify, R, T, Right, PactL, PactR, Make>(
       std::move(right), std::move(left_pact), std::move(right_pact), std::move(name),
       std::move(make), where);
+}
+/// The same, asked for the times of the range `first` before there is any record.
+template <class R, progress::Timestamp T, Container Right, class PactL, class PactR,
+          std::ranges::forward_range First, class Make>
+[[nodiscard]] auto binary_notify(Stream<T, Right> right, PactL left_pact, PactR right_pact,
+                                 std::string name, First first, Make make,
+                                 std::source_location where = std::source_location::current()) {
+  return internal::BinaryOp<internal::LogicKind::notify, R, T, Right, PactL, PactR, Make, First>(
+      std::move(right), std::move(left_pact), std::move(right_pact), std::move(name),
+      std::move(make), where, std::move(first));
 }
 
 /// One input and no output: `logic(input)`, run when records arrive or the frontier changes.
