@@ -55,10 +55,10 @@ TEST(WhereIsItStuck, SaysThatNothingHoldsAnIncompleteOperatorBack) {
   World world;
   bool incomplete = true;
   world[0].dataflow_named("idle", [&](auto& scope) {
-    source<Time>(scope, "waits", [&](auto capability, auto) {
+    static_cast<void>(source<Time>(scope, "waits", [&](auto capability, auto) {
       capability.release();
       return [&](auto&) { return incomplete; };
-    });
+    }));
   });
   world.steps();
   EXPECT_EQ(world[0].where_is_it_stuck(0),
