@@ -9,7 +9,9 @@ Times are checked for their form only, and so is what depends on them.
 
 import collections
 import os
+import random
 import re
+import socket
 import subprocess
 import sys
 
@@ -94,6 +96,50 @@ def check_event_driven(program):
                 forms += [rf"{SECONDS}\tround {r} complete in {steps} steps"] * workers
             order = lambda line: (0, 0) if "built" in line else (1, int(re.search(r"round (\d+)", line).group(1)))
             expect_forms(sorted(lines, key=order), forms, f"event_driven {words}")
+
+
+def free_ports(count):
+    """The first of `count` ports in a row that nobody listens on just now."""
+    for base in random.sample(range(20000, 30000, 10), 200):
+        held = [socket.socket() for _ in range(count)]
+        try:
+            for i, one in enumerate(held):
+                one.bind(("127.0.0.1", base + i))
+            return base
+        except OSError:
+            continue
+        finally:
+            for one in held:
+                one.close()
+    sys.exit("no free ports")
+
+
+def check_capture(program):
+    """Both programs at once: N senders, any number of receivers."""
+    send, recv = (os.path.join(os.path.dirname(program), name) for name in ("capture_send", "capture_recv"))
+    for senders, receivers in ((1, 1), (3, 1), (1, 3), (2, 2), (3, 2)):
+        ports = free_ports(senders)
+        line = [recv, str(senders), str(ports), "-w", str(receivers)]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as receiving:
+            expect_equal(run(send, ports, "-w", senders), [], f"capture_send -w {senders}")
+            out, err = receiving.communicate(timeout=250)
+        expect_equal([receiving.returncode, err], [0, ""], f"{line}")
+        expect_equal(sorted(out.splitlines()),
+                     sorted(f"replayed: {x}" for x in range(10) for _ in range(senders)), f"{line}")
+    # A sender that sends something else fails the receiver, which says what came.
+    ports = free_ports(1)
+    with subprocess.Popen([recv, "1", str(ports)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as receiving:
+        while receiving.poll() is None:
+            try:
+                with socket.create_connection(("127.0.0.1", ports)) as sending:
+                    sending.sendall(b"GET / HTTP/1.1\r\n")
+                break
+            except ConnectionRefusedError:
+                continue
+        out, err = receiving.communicate(timeout=250)
+    expect(receiving.returncode == 1 and out == "" and 'begins with "leatevts"' in err,
+           f"capture_recv of no stream: ended with {receiving.returncode}: {out}{err}")
 
 
 def check_barrier(program):
@@ -198,6 +244,7 @@ def check_pagerank(program):
 
 
 CHECKS = {name[len("check_"):]: check for name, check in list(globals().items()) if name.startswith("check_")}
+CHECKS["capture_send"] = CHECKS["capture_recv"] = CHECKS.pop("capture")
 CHECKS["openloop"] = CHECKS["loopdemo"] = CHECKS.pop("tail")
 
 

@@ -6,6 +6,13 @@
 #include <leat/dataflow/backlog.hpp>
 #include <leat/dataflow/boundary.hpp>
 #include <leat/dataflow/builder.hpp>
+#include <leat/dataflow/capture/capture.hpp>
+#include <leat/dataflow/capture/event_channel.hpp>
+#include <leat/dataflow/capture/event_link.hpp>
+#include <leat/dataflow/capture/event_list.hpp>
+#include <leat/dataflow/capture/extract.hpp>
+#include <leat/dataflow/capture/reclock.hpp>
+#include <leat/dataflow/capture/replay.hpp>
 #include <leat/dataflow/execute.hpp>
 #include <leat/dataflow/for_each_time.hpp>
 #include <leat/dataflow/hash.hpp>
