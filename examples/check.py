@@ -142,6 +142,58 @@ def check_capture(program):
            f"capture_recv of no stream: ended with {receiving.returncode}: {out}{err}")
 
 
+EVENT_LINES = [r'(scope|operator) \d+ \[\d+(, \d+)*\] ".*" \(\w+\.cpp:\d+\)',
+               r"channel \d+ in \[\d+(, \d+)*\]: \d+\.out\d+ -> \d+\.in\d+, \w+ of .*",
+               r"shared (channel|progress of scope) \d+", r"frontier changed \d+",
+               r"(sent|received) on channel \d+: \d+ records from \d+ to \d+ #\d+",
+               r"schedule \d+ (start|stop)", r"shutdown \d+", r"park( for \d+ns)?", r"unpark"]
+
+
+def expect_events(lines, least, words):
+    """Each line is an event, and of each kind in `least` there are as many at least."""
+    for line in lines:
+        expect(any(re.fullmatch(form, line) for form in EVENT_LINES), f"{words}: no event: {line!r}")
+    for start, count in least.items():
+        found = sum(line.startswith(start) for line in lines)
+        expect(found >= count, f"{words}: expected {count} lines that begin with {start!r}, found {found}")
+
+
+def check_logging_send(program):
+    batch, rounds = 20, 4
+    for workers, lines in with_workers(program, batch, rounds):
+        words = f"logging_send {batch} {rounds} -w {workers}"
+        logs = collections.defaultdict(list)
+        for line in lines:
+            name, rest = re.fullmatch(r"(LOG1|LOG2|PROGRESS|REACHABILITY|SUMMARY|Round tick at:) (\d+.*)", line).groups()
+            logs[name].append(rest.partition(" ")[2])
+        # Each dataflow is told in its own log: itself and three operators, on every worker.
+        for log in ("LOG1", "LOG2"):
+            expect_events(logs[log], {"operator": 3 * workers, "scope": workers, "channel": 2 * workers,
+                                      "schedule": 2 * workers, "shutdown": 4 * workers}, f"{words}, {log}")
+            built = [line for line in logs[log] if re.match("operator|scope", line)]
+            expect(len(built) == 4 * workers, f"{words}, {log}: found {built}")
+        expect(len(logs["Round tick at:"]) == rounds * workers, f"{words}: ticks {logs['Round tick at:']}")
+        expect(len(logs["SUMMARY"]) == 6 * workers, f"{words}: summaries {logs['SUMMARY']}")
+        for line in logs["PROGRESS"]:
+            expect(re.match(r"progress (sent by|from) \d+ #\d+ of scope \d+: messages", line), f"{words}: {line!r}")
+        totals = collections.Counter()
+        for line in logs["REACHABILITY"]:
+            scope, changes = re.fullmatch(r"counts of scope (\d+):(.*)", line).groups()
+            for place, delta, time in re.findall(r" (\d+\.(?:in|out)\d+) ([+-]\d+) @ (\d+)", changes):
+                totals[scope, place, time] += int(delta)
+        expect(totals and not any(totals.values()), f"{words}: counts that remain: {totals}")
+
+
+def check_logging_replay(program):
+    lines = run(program)
+    expect(lines[-1:] == ["Done."], f"logging_replay: ended with {lines[-1:]}")
+    events = lines[:-1]
+    expect(all(line.startswith("  ") for line in events), "logging_replay: a line without two blanks")
+    expect_events([line[2:] for line in events],
+                  {"operator": 6, "scope": 2, "channel": 4, "sent": 20, "received": 20, "shutdown": 8},
+                  "logging_replay")
+
+
 def check_barrier(program):
     for workers, lines in with_workers(program, 1000):
         expect_equal(lines, [], f"barrier 1000 -w {workers}")

@@ -54,7 +54,9 @@ struct NodeName {
   std::source_location where;
 
   /// `operator "count" (flow.cpp:12)`.
-  [[nodiscard]] std::string described() const { return "operator \"" + name + "\" (" + place() + ")"; }
+  [[nodiscard]] std::string described() const {
+    return "operator \"" + name + "\" (" + place() + ")";
+  }
   /// `flow.cpp:12`.
   [[nodiscard]] std::string place() const {
     std::string file = where.file_name();
@@ -496,10 +498,10 @@ class Subgraph final : public ScopeInbox {
     for (const auto& hop : graph_.hops) {
       const PortInfo& from = graph_.ports[hop.from];
       if (from.kind == PortKind::source || from.node == 0) continue;
-      summaries[from.node].links.push_back(
-          {from.number, graph_.ports[hop.to].number, hop.summary});
+      summaries[from.node].links.push_back({from.number, graph_.ports[hop.to].number, hop.summary});
     }
-    for (NodeIndex node = 1; node < children_.size(); ++node) summaries[node].id = children_[node].id;
+    for (NodeIndex node = 1; node < children_.size(); ++node)
+      summaries[node].id = children_[node].id;
     summaries.erase(summaries.begin());  // the boundary's
     watch_->tell_summaries(std::move(summaries));
   }

@@ -22,13 +22,12 @@ template <class Keep>
 int keeper(Worker& worker, Input<Time>& input, Keep keep) {
   int line = 0;
   worker.dataflow_named("numbers", [&](auto& scope) {
-    line = __LINE__ + 2;
-    scope.input(input) |
-        unary_frontier<Time>(pipeline, "keeper", [&](auto capability, auto) {
-          return [keep, held = std::move(capability)](auto& port, auto& output) mutable {
-            keep(held, port, output);
-          };
-        });
+    line = __LINE__ + 1;
+    scope.input(input) | unary_frontier<Time>(pipeline, "keeper", [&](auto capability, auto) {
+      return [keep, held = std::move(capability)](auto& port, auto& output) mutable {
+        keep(held, port, output);
+      };
+    });
   });
   return line;
 }

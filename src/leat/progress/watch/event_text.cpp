@@ -12,9 +12,9 @@ struct Text {
            text_of(e.address) + " \"" + e.name + "\" (" + e.place + ")";
   }
   std::string operator()(const ChannelsEvent& e) const {
-    return "channel " + number(e.id) + " in " + text_of(e.edge.scope) + ": " +
-           number(e.edge.from) + ".out" + number(e.edge.output) + " -> " + number(e.edge.to) +
-           ".in" + number(e.edge.input) + ", " + e.edge.pact + " of " + e.type;
+    return "channel " + number(e.id) + " in " + text_of(e.edge.scope) + ": " + number(e.edge.from) +
+           ".out" + number(e.edge.output) + " -> " + number(e.edge.to) + ".in" +
+           number(e.edge.input) + ", " + e.edge.pact + " of " + e.type;
   }
   std::string operator()(const CommChannelsEvent& e) const {
     return std::string(e.kind == CommChannelsEvent::Kind::data ? "shared channel "
@@ -30,8 +30,7 @@ struct Text {
            " #" + number(e.sequence);
   }
   std::string operator()(const ScheduleEvent& e) const {
-    return "schedule " + number(e.id) +
-           (e.kind == ScheduleEvent::Kind::start ? " start" : " stop");
+    return "schedule " + number(e.id) + (e.kind == ScheduleEvent::Kind::start ? " start" : " stop");
   }
   std::string operator()(const ShutdownEvent& e) const { return "shutdown " + number(e.id); }
   std::string operator()(const ParkEvent& e) const {

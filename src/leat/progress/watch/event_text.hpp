@@ -20,8 +20,7 @@ template <class T>
 void print_changes(std::ostringstream& out, const std::vector<CountChange<T>>& changes) {
   for (const auto& change : changes) {
     out << ' ' << change.node << (change.kind == PortKind::target ? ".in" : ".out") << change.port
-        << (change.delta < 0 ? " " : " +") << change.delta << " @ "
-        << time_text(change.time);
+        << (change.delta < 0 ? " " : " +") << change.delta << " @ " << time_text(change.time);
   }
 }
 }  // namespace internal
@@ -50,8 +49,7 @@ template <class T>
   std::ostringstream out;
   out << "summary " << event.id << ":";
   for (const auto& link : event.links) {
-    out << " in" << link.input << "->out" << link.output << " by "
-        << time_text(link.summary);
+    out << " in" << link.input << "->out" << link.output << " by " << time_text(link.summary);
   }
   return out.str();
 }

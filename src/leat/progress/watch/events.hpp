@@ -95,7 +95,7 @@ struct TextEvent {
 };
 
 using WorkerEvent = std::variant<OperatesEvent, ChannelsEvent, CommChannelsEvent, PushProgressEvent,
-                           MessagesEvent, ScheduleEvent, ShutdownEvent, ParkEvent, TextEvent>;
+                                 MessagesEvent, ScheduleEvent, ShutdownEvent, ParkEvent, TextEvent>;
 
 /// By how much a count changed: of records at an input, of capabilities at an output.
 template <class T>
@@ -114,9 +114,9 @@ struct CountChange {
 template <class T>
 struct ProgressEvent {
   bool is_send = false;
-  std::uint32_t from = 0;      // worker
-  std::uint64_t sequence = 0;  // of this scope's batches from that worker, from 0
-  std::uint64_t scope = 0;     // the scope's id as an operator
+  std::uint32_t from = 0;                // worker
+  std::uint64_t sequence = 0;            // of this scope's batches from that worker, from 0
+  std::uint64_t scope = 0;               // the scope's id as an operator
   std::vector<CountChange<T>> messages;  // records produced and consumed
   std::vector<CountChange<T>> internal;  // capabilities made and dropped
 };

@@ -66,8 +66,8 @@ std::string advice(const Holding& held) {
 std::string line(const Holding& held, std::size_t worker, std::size_t peers) {
   std::string text = "  at " + held.time + ": " + held.who + " " + text_of(held.address);
   if (held.kind == Holding::Kind::capability) {
-    text += " holds " + counted(held.count, "capability") + " for output " +
-            std::to_string(held.port);
+    text +=
+        " holds " + counted(held.count, "capability") + " for output " + std::to_string(held.port);
     if (*held.outside != '\0') text += ", outside, in its " + std::string(held.outside);
   } else {
     text += " has not consumed " + counted(held.count, "record") + " of input " +

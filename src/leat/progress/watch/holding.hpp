@@ -29,18 +29,18 @@ struct Holding {
   };
 
   Sketch::Address address;
-  std::string who;             // the operator, with the place of its making
-  const char* outside = "";    // what outside the operator holds its capabilities: "input handle"
+  std::string who;           // the operator, with the place of its making
+  const char* outside = "";  // what outside the operator holds its capabilities: "input handle"
   Kind kind = Kind::capability;
-  std::uint32_t port = 0;      // the output, or the input
-  const char* pact = "";       // how records come to the input
+  std::uint32_t port = 0;  // the output, or the input
+  const char* pact = "";   // how records come to the input
   std::string time;
-  std::int64_t count = 0;      // over all workers; below zero while a report of a peer is under way
+  std::int64_t count = 0;  // over all workers; below zero while a report of a peer is under way
   bool blocks = false;
-  bool is_due = false;         // the operator is about to run on this worker
+  bool is_due = false;             // the operator is about to run on this worker
   std::int64_t count_at_port = 0;  // at all times of this port together
-  std::size_t held_here = 0;   // capabilities for this output on this worker, at whatever times
-  Unread unread;               // at this input on this worker, at whatever times
+  std::size_t held_here = 0;       // capabilities for this output on this worker, at whatever times
+  Unread unread;                   // at this input on this worker, at whatever times
   std::vector<std::int64_t> by_worker;  // whose they are, if workers keep book of that
 };
 
