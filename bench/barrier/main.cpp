@@ -14,8 +14,8 @@ namespace {
 
 namespace df = leat::dataflow;
 
-Sample rounds(std::size_t workers, std::uint64_t iterations) {
-  const auto shifts = on_workers(workers, [&](df::Worker& worker) {
+Sample rounds(const core::Config& config, std::uint64_t iterations) {
+  const auto shifts = on_workers(config, [&](df::Worker& worker) {
     std::uint64_t rounds = 0;
     worker.dataflow([&](auto& scope) {
       auto [handle, stream] = df::feedback<std::uint64_t>(scope, 1);
@@ -47,6 +47,13 @@ Sample rounds(std::size_t workers, std::uint64_t iterations) {
   return sample;
 }
 
+core::Config with(std::size_t workers, Nanos idle_spin = core::Config().idle_spin) {
+  core::Config config;
+  config.workers = workers;
+  config.idle_spin = idle_spin;
+  return config;
+}
+
 }  // namespace
 }  // namespace leat::bench
 
@@ -58,7 +65,7 @@ int main(int argc, char** argv) {
                .iterations = workers > 2 ? 100'000U : 1'000'000U,
                .tiny_iterations = 100,
                .countable = workers == 1},
-              [&](std::uint64_t iterations) { return rounds(workers, iterations); });
+              [&](std::uint64_t iterations) { return rounds(with(workers), iterations); });
   }
   for (const std::size_t workers : {2U, 4U}) {
     suite.run(
@@ -67,5 +74,15 @@ int main(int argc, char** argv) {
          .tiny_iterations = 100},
         [&](std::uint64_t iterations) { return std_barrier_rounds(workers, iterations); });
   }
+  suite.sweep(
+      {.knobs = {{"workers", 1, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}},
+                 {"idle_spin_us", 10, {0, 1, 10}}},
+       .tiny_iterations = 100},
+      [](const Point& point) { return 1'000'000 / (point.count("workers") > 2 ? 50U : 1U); },
+      [](const Point& point, std::uint64_t iterations) {
+        return rounds(
+            with(point.count("workers"), std::chrono::microseconds(point["idle_spin_us"])),
+            iterations);
+      });
   return suite.finish();
 }

@@ -1,5 +1,6 @@
 #include "suite.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -19,12 +20,15 @@ constexpr double kClockShareMax = 0.1;
 constexpr double kSpinBarrierMaxNs = 5'000;
 
 constexpr const char* kUsage =
-    "usage: %s [PREFIX...] [--case LABEL] [--runs N] [--iterations N] [--tiny] [--bare] [--list]\n"
+    "usage: %s [PREFIX...] [--case LABEL] [--point KNOB=VALUE,...] [--runs N] [--iterations N]\n"
+    "       [--tiny] [--bare] [--list] [--grid]\n"
     "Runs the cases whose labels start with a PREFIX and prints a JSON object per figure.\n"
     "  --case   only the case of exactly this label\n"
+    "  --point  only that point of the sweep; knobs that are not named are as usual\n"
     "  --tiny   one small run each, to see that they work\n"
     "  --bare   one run and nothing beside it, for tools that count instructions\n"
-    "  --list   only print the labels\n";
+    "  --list   only print the labels\n"
+    "  --grid   only print the knobs of the sweep\n";
 
 // What one look at the clock costs.
 double measure_clock() {
@@ -76,6 +80,10 @@ Suite::Suite(std::string name, int argc, const char* const* argv) : name_(std::m
       iterations_ = number();
     } else if (word == "--case") {
       case_ = value();
+    } else if (word == "--point") {
+      point_ = value();
+    } else if (word == "--grid") {
+      grid_ = true;
     } else if (word == "--commit") {
       commit = value();  // what the machine line says; bench/bench.py knows it
     } else if (word == "--tiny") {
@@ -94,10 +102,11 @@ Suite::Suite(std::string name, int argc, const char* const* argv) : name_(std::m
     }
   }
   machine_ = this_machine(std::move(commit));
-  if (!list_ && !bare_) clock_ns_ = measure_clock();
+  if (!list_ && !grid_ && !bare_) clock_ns_ = measure_clock();
 }
 
 bool Suite::wanted(const std::string& label) const {
+  if (point_ || grid_) return false;
   if (case_) return label == *case_;
   if (prefixes_.empty()) return true;
   for (const auto& prefix : prefixes_) {
@@ -108,7 +117,58 @@ bool Suite::wanted(const std::string& label) const {
 
 void Suite::run(const Case& what, const std::function<Sample(std::uint64_t)>& measure) {
   const std::string label = label_of(name_, what.params);
-  if (!wanted(label)) return;
+  if (wanted(label)) measure_case(what, label, measure);
+}
+
+void Suite::sweep(const Grid& grid, const std::function<std::uint64_t(const Point&)>& iterations,
+                  const std::function<Sample(const Point&, std::uint64_t)>& measure) {
+  if (grid_) {
+    ++cases_;
+    for (const Knob& knob : grid.knobs) {
+      std::printf("{\"knob\": %s, \"usual\": %lld, \"grid\": [", quoted(knob.name).c_str(),
+                  static_cast<long long>(knob.usual));
+      for (const auto value : knob.grid) {
+        std::printf("%s%lld", value == knob.grid.front() ? "" : ", ",
+                    static_cast<long long>(value));
+      }
+      std::printf("]}\n");
+    }
+    return;
+  }
+  if (!point_ && !(tiny_ && prefixes_.empty() && !case_)) return;
+  const Point point = point_of(grid);
+  Case what{.iterations = iterations(point), .tiny_iterations = grid.tiny_iterations};
+  for (const Knob& knob : grid.knobs) what.params.push_back({knob.name, point[knob.name]});
+  measure_case(what, label_of(name_, what.params),
+               [&](std::uint64_t n) { return measure(point, n); });
+}
+
+Point Suite::point_of(const Grid& grid) const {
+  Point point;
+  for (const Knob& knob : grid.knobs) point.set(knob.name, knob.usual);
+  std::string_view left = point_ ? std::string_view(*point_) : std::string_view();
+  while (!left.empty()) {
+    const std::string_view word = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    const auto equals = std::min(word.find('='), word.size());
+    const std::string name(word.substr(0, equals));
+    const std::string_view text = word.substr(std::min(equals + 1, word.size()));
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool known = std::any_of(grid.knobs.begin(), grid.knobs.end(),
+                                   [&](const Knob& knob) { return knob.name == name; });
+    if (!known || error != std::errc{} || end != text.data() + text.size()) {
+      std::fprintf(stderr, "%s: what is \"%.*s\"? --grid prints the knobs\n", name_.c_str(),
+                   static_cast<int>(word.size()), word.data());
+      std::exit(2);
+    }
+    point.set(name, value);
+  }
+  return point;
+}
+
+void Suite::measure_case(const Case& what, const std::string& label,
+                         const std::function<Sample(std::uint64_t)>& measure) {
   ++cases_;
   std::uint64_t iterations = tiny_ ? what.tiny_iterations : what.iterations;
   if (iterations_) iterations = *iterations_;

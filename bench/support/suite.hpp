@@ -7,11 +7,12 @@
 //           }
 //           Per case: one small run to warm up, then yardsticks and a run in turn, yardsticks
 //           again. A row has the median of the yardsticks. `measure(iterations)` throws if its
-//           answer is wrong.
+//           answer is wrong. A sweep has one such case for each point that --point names.
 // Limits    Rows go to standard output, everything else to standard error. bench/bench.py starts
 //           one process per case, so that none inherits the heap and the peak memory of another.
 #pragma once
 
+#include "grid.hpp"
 #include "row.hpp"
 #include "sample.hpp"
 
@@ -39,17 +40,28 @@ class Suite {
   /// Runs the case if it was asked for.
   void run(const Case& what, const std::function<Sample(std::uint64_t iterations)>& measure);
 
+  /// Runs the point that was asked for by --point; the usual one for --tiny; else nothing.
+  ///
+  /// `iterations(point)` says how many a real run has: crowded points may take less.
+  void sweep(const Grid& grid, const std::function<std::uint64_t(const Point&)>& iterations,
+             const std::function<Sample(const Point&, std::uint64_t iterations)>& measure);
+
   /// Returns: what `main` should: 0, or 1 if an answer was wrong or nothing was asked for.
   [[nodiscard]] int finish() const;
 
  private:
   [[nodiscard]] bool wanted(const std::string& label) const;
+  void measure_case(const Case& what, const std::string& label,
+                    const std::function<Sample(std::uint64_t)>& measure);
+  Point point_of(const Grid& grid) const;
 
   std::string name_;
   Machine machine_;
   double clock_ns_ = 0;
   std::vector<std::string> prefixes_;
   std::optional<std::string> case_;
+  std::optional<std::string> point_;
+  bool grid_ = false;
   std::optional<std::uint64_t> iterations_;
   std::size_t runs_ = 5;
   bool list_ = false;

@@ -31,13 +31,11 @@ inline void pin_by_index(std::size_t index) {
   static_cast<void>(os::pin_this_thread(cpus[index % cpus.size()]));
 }
 
-/// Runs `work(worker)`, which returns a Shift, on each of `workers` workers.
+/// Runs `work(worker)`, which returns a Shift, on each of `config.workers` workers.
 ///
 /// Returns: one Shift per worker. Errors: what `work` or an operator throws.
 template <class Work>
-[[nodiscard]] std::vector<Shift> on_workers(std::size_t workers, const Work& work) {
-  core::Config config;
-  config.workers = workers;
+[[nodiscard]] std::vector<Shift> on_workers(const core::Config& config, const Work& work) {
   auto outcome = dataflow::execute(config, [&work](dataflow::Worker& worker) {
     pin_by_index(worker.index());
     Shift shift = work(worker);
@@ -46,8 +44,16 @@ template <class Work>
   });
   outcome.rethrow();
   std::vector<Shift> shifts;
-  for (std::size_t i = 0; i < workers; ++i) shifts.push_back(std::move(outcome.value(i)));
+  for (std::size_t i = 0; i < config.workers; ++i) shifts.push_back(std::move(outcome.value(i)));
   return shifts;
+}
+
+/// The same, with everything but the number of workers as usual.
+template <class Work>
+[[nodiscard]] std::vector<Shift> on_workers(std::size_t workers, const Work& work) {
+  core::Config config;
+  config.workers = workers;
+  return on_workers(config, work);
 }
 
 /// All workers' laps as one.
