@@ -53,6 +53,21 @@ Batch receive_all(Receiver<Batch>& receiver) {
   return all;
 }
 
+TEST(Channel, SaysWhichWorkerSentAMessageIfAsked) {
+  World world(3);
+  std::vector<Fabric::Ends<Batch>> ends;
+  for (std::size_t worker = 0; worker < 3; ++worker) ends.push_back(world.channel<Batch>(worker));
+  for (const std::size_t from : {2, 0, 1}) {
+    send(ends[from].sender, 1, Batch{static_cast<int>(from)});
+    Batch message;
+    std::size_t said = 7;
+    ASSERT_TRUE(ends[1].receiver.receive(message, said));
+    EXPECT_EQ(said, from);
+    EXPECT_EQ(message, Batch{static_cast<int>(from)});
+    EXPECT_FALSE(ends[1].receiver.receive(message, said));
+  }
+}
+
 TEST(Channel, MessagesOfOneSenderArriveInOrder) {
   World world(2);
   auto [sender, unused] = world.channel<Batch>(0);

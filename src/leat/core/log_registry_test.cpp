@@ -41,6 +41,14 @@ TEST_F(LogRegistryTest, AnswersNothingForAnAbsentNameOrAnotherType) {
   EXPECT_TRUE(registry_.get<int>("numbers"));
 }
 
+TEST_F(LogRegistryTest, IsEmptyWhileNoNameIsBound) {
+  EXPECT_TRUE(registry_.empty());
+  registry_.insert<int>("numbers", record_into(calls_));
+  EXPECT_FALSE(registry_.empty());
+  registry_.remove("numbers");
+  EXPECT_TRUE(registry_.empty());
+}
+
 TEST_F(LogRegistryTest, AnAbsentLoggerTakesEverythingAndDoesNothing) {
   const Logger<int> nobody;
   nobody.log(1);

@@ -56,11 +56,14 @@ TEST(Options, SkipTheNameOfTheProgram) {
   EXPECT_TRUE(parse_args(0, argv)->free.empty());
 }
 
-TEST(Options, SetSpinModeAndReport) {
-  const ParsedArgs args = parsed({"--idle-spin", "0", "--progress-mode=eager", "-r"});
+TEST(Options, SetSpinModeReportAndHolders) {
+  const ParsedArgs args =
+      parsed({"--idle-spin", "0", "--progress-mode=eager", "-r", "--name-holders"});
   EXPECT_EQ(args.config.idle_spin, Nanos{0});
   EXPECT_EQ(args.config.progress_mode, ProgressMode::eager);
   EXPECT_TRUE(args.config.report);
+  EXPECT_TRUE(args.config.name_holders);
+  EXPECT_FALSE(parsed({}).config.name_holders);
   EXPECT_EQ(parsed({"--progress-mode", "demand"}).config.progress_mode, ProgressMode::demand);
 }
 
@@ -131,7 +134,8 @@ TEST(Options, RefuseAFlagGivenTwiceUnderAnyOfItsNames) {
 TEST(Options, UsageNamesEveryFlag) {
   for (const std::string_view flag :
        {"-w", "--workers", "--threads", "-n", "--processes", "-p", "--process", "-h", "--hostfile",
-        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--help"}) {
+        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--name-holders",
+        "--help"}) {
     EXPECT_NE(usage().find(flag), std::string_view::npos) << flag;
   }
 }
