@@ -55,6 +55,14 @@ class GrowingRing {
     ++head_;
   }
 
+  /// Gives the places back if nothing is in them.
+  void shrink() noexcept {
+    if (!empty()) return;
+    release();
+    places_ = nullptr;
+    capacity_ = 0;
+  }
+
   void clear() noexcept {
     for (; head_ != tail_; ++head_) std::destroy_at(places_ + (head_ & (capacity_ - 1)));
   }

@@ -87,6 +87,10 @@ struct Loopback : LocalCounted<Loopback<M>> {
   core::Activation receiver;
   bool closed = false;
 
+  void release_spares() noexcept {
+    messages.shrink();
+    spares = {};
+  }
   /// The receiving end is gone, and whom it activated may be.
   void close() noexcept {
     closed = true;
@@ -104,6 +108,12 @@ class Sender {
       : seat_(&seat), block_(std::move(block)), loopback_(std::move(loopback)) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_->peers(); }
+
+  /// Gives back memory that is kept for messages to come.
+  void release_spares() noexcept {
+    if (block_) block_->pool(seat_->index()).release_spares();
+    loopback_->release_spares();
+  }
 
   /// Sends `message` to worker `to` and leaves an empty one in its place, which may own memory.
   void send(std::size_t to, M& message) {
@@ -162,6 +172,12 @@ class Receiver {
   Receiver& operator=(Receiver&&) = delete;
   ~Receiver() {
     if (loopback_) loopback_->close();
+    // What has come is destroyed now, not with the block, which ends with its last end.
+    while (mailbox_ != nullptr) {
+      Envelope<M>* const envelope = mailbox_->queue_.pop();
+      if (envelope == nullptr) break;
+      delete envelope;
+    }
     if (mailbox_ != nullptr && !mailbox_->close()) mailbox_->block_.reset();
   }
 
@@ -177,6 +193,9 @@ class Receiver {
       from = pool == nullptr ? index_ : mailbox_->block_->sender_of(pool);
     });
   }
+
+  /// Gives back memory that is kept for messages to come.
+  void release_spares() noexcept { loopback_->release_spares(); }
 
   [[nodiscard]] bool was_pending() const {
     return !loopback_->messages.empty() || (mailbox_ != nullptr && !mailbox_->queue_.was_empty());

@@ -59,6 +59,13 @@ class EnvelopePool {
     return envelope;
   }
 
+  /// Frees the envelopes that are back. Threads: the sender.
+  void release_spares() noexcept {
+    destroy(std::exchange(own_, nullptr));
+    if (returned_.load_relaxed() == nullptr) return;
+    destroy(returned_.exchange_acquire(nullptr, returned{}));
+  }
+
   /// Threads: any; usually the receiver.
   void give_back(Envelope<M>* envelope) noexcept {
     Envelope<M>* top = returned_.load_relaxed();  // a first guess; the exchange decides

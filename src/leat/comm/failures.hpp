@@ -48,8 +48,8 @@ class Failures {
     std::optional<Failure> failure;  // the first
   };
 
-  mutable std::mutex mutex_;                             // guards all that follows
-  std::vector<std::optional<Failure>> first_;            // by worker
+  mutable std::mutex mutex_;                              // guards all that follows
+  std::vector<std::optional<Failure>> first_;             // by worker
   std::unordered_map<std::uint64_t, Building> building_;  // those that not all have come to
 };
 

@@ -76,6 +76,11 @@ struct Config {
   /// a large one, and cost the large one a look around each time.
   std::size_t records_per_turn = 524'288;
 
+  /// Check after each run of an operator that what it sent and the capabilities it made are justified
+  /// by what it had. For operators that account for themselves: a wrong one is named at once, at
+  /// some cost per run.
+  bool validate_progress = false;
+
   /// Say on standard error how connecting goes. `--report`; one process has nothing to connect.
   bool report = false;
 

@@ -91,12 +91,13 @@ void Worker::idle(std::optional<Nanos> timeout) {
   if (const auto left = timers_.time_left()) timeout = timeout ? std::min(*timeout, *left) : *left;
   if (timeout && *timeout <= Nanos{0}) return;
   ++counters_.parks;
+  spares_.release_all();
   surroundings_.park(timeout);
   poll_events();
 }
 
 void Worker::run_active() {
-  ++counters_.steps;
+  if (++counters_.steps % kStepsPerSweep == 0) spares_.sweep();
   if (const auto* reason = stop_.reason()) throw Stopped(*reason);
   struct Run {  // also ended by an exception, and the task that threw with it
     Worker& worker;
@@ -124,7 +125,9 @@ void Worker::run_active() {
     now_ = id;
     const bool remains = place.task->run();
     now_ = ActivationSet::kNone;
-    tasks_[id].debt = std::max<std::int64_t>(-fuel_.left, 0);  // the run may have moved the places
+    Place& after = tasks_[id];  // the run may have moved the places
+    const std::int64_t kept = active_.is_set(id) ? after.turn : 0;
+    after.debt = -std::min(fuel_.left, kept);
     if (!remains) drop(id);
   }
 }

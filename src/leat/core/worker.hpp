@@ -10,8 +10,8 @@
 //   (3) A worker whose fabric was stopped leaves from its next step with `Stopped`.
 //   (4) A task that throws is destroyed; the exception leaves the step.
 //   (5) Of tasks that always have more to do, each uses fuel in proportion to its weight: a turn is
-//       `turn * weight`, and what a task overdraws is taken off its next turns, which it sits out
-//       until it is level.
+//       `turn * weight`. What a task overdraws is taken off its next turns, which it sits out until
+//       it is level; what it leaves of one is added to the next, if it has more to do then.
 // Threads   One. Everything here is the worker's own, save what `Surroundings` shares.
 #pragma once
 
@@ -27,6 +27,7 @@
 #include <leat/core/activation.hpp>
 #include <leat/core/fuel.hpp>
 #include <leat/core/idle_policy.hpp>
+#include <leat/core/spares.hpp>
 #include <leat/core/stop.hpp>
 #include <leat/core/timers.hpp>
 
@@ -97,6 +98,9 @@ class Worker {
 
   /// What tasks use up; whoever runs within one takes it off. Unlimited unless told otherwise.
   [[nodiscard]] Fuel& fuel() noexcept { return fuel_; }
+  /// Where those who keep memory for tasks say so. Swept every few hundred steps, and emptied before
+  /// the worker sleeps.
+  [[nodiscard]] Spares& spares() noexcept { return spares_; }
   /// How much a task of weight 1 may use in one turn. Of tasks that are installed later.
   void set_turn(std::int64_t turn) noexcept { turn_ = turn; }
   [[nodiscard]] bool running(TaskId id) const noexcept {
@@ -129,13 +133,16 @@ class Worker {
   struct Place {
     std::unique_ptr<Task> task;
     std::int64_t turn = 0;
-    std::int64_t debt = 0;  // what it overdrew
+    std::int64_t debt = 0;  // what it overdrew; below 0: what it has left over
   };
 
   std::vector<Place> tasks_;
   std::size_t live_ = 0;
   TaskId now_ = ActivationSet::kNone;  // the task that is running
+  static constexpr std::uint64_t kStepsPerSweep = 256;
+
   Fuel fuel_;
+  Spares spares_;
   std::int64_t turn_ = Fuel::kUnlimited;
   WorkerCounters counters_;
 };

@@ -45,6 +45,7 @@ class EnterPush final : public Push<Outer, C> {
     message.batch = std::move(inner.batch);
   }
   void flush() override { tee_->flush(); }
+  void release_spares() override { tee_->release_spares(); }
 
  private:
   EdgeCount<Outer> count_;
@@ -71,6 +72,7 @@ class LeavePush final : public Push<Inner, C> {
     message.batch = std::move(outer.batch);
   }
   void flush() override { tee_->flush(); }
+  void release_spares() override { tee_->release_spares(); }
 
  private:
   EdgeCount<Inner> count_;

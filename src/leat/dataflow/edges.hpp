@@ -94,6 +94,10 @@ class PipelinePull final : public Pull<T, C> {
     return true;
   }
   [[nodiscard]] bool was_pending() const override { return !queue_->messages.empty(); }
+  void release_spares() override {
+    queue_->messages.shrink();
+    queue_->spares = {};
+  }
 
  private:
   static constexpr std::size_t kSpares = 2;
@@ -125,6 +129,12 @@ class Partitioned {
     for (std::size_t worker = 0; worker < parts_.size(); ++worker) {
       if (parts_[worker].batch.size() != 0) send(worker);
     }
+  }
+  void release_spares() {
+    for (auto& part : parts_) {
+      if (part.batch.size() == 0) part.batch = C{};
+    }
+    sender_.release_spares();
   }
 
  private:
@@ -160,6 +170,7 @@ class ExchangePush final : public Push<T, C> {
     message.batch.clear();
   }
   void flush() override { parts_.flush(); }
+  void release_spares() override { parts_.release_spares(); }
 
  private:
   EdgeCount<T> count_;
@@ -200,6 +211,7 @@ class DistributePush final : public Push<T, C> {
     message.batch.clear();
   }
   void flush() override { parts_.flush(); }
+  void release_spares() override { parts_.release_spares(); }
 
  private:
   EdgeCount<T> count_;
@@ -220,6 +232,7 @@ class ChannelPull final : public Pull<T, C> {
     return receiver_.receive(message);
   }
   [[nodiscard]] bool was_pending() const override { return receiver_.was_pending(); }
+  void release_spares() override { receiver_.release_spares(); }
 
  private:
   bool pull_and_tell(Message<T, C>& message) {

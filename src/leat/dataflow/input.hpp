@@ -29,6 +29,18 @@
 
 namespace leat::dataflow {
 
+namespace internal {
+/// Keeps what an input's edges keep for records to come.
+template <progress::Timestamp T, Container C>
+struct InputSpares final : LocalCounted<InputSpares<T, C>>, core::Keeper {
+  explicit InputSpares(LocalPtr<Tee<T, C>> tee_in) : tee(std::move(tee_in)) {}
+  void keep(const OutputToken<T>& token) { used(token.context->plane.spares()); }
+  void release_spares() override { tee->release_spares(); }
+
+  LocalPtr<Tee<T, C>> tee;
+};
+}  // namespace internal
+
 template <class Record, progress::Timestamp T = std::uint64_t>
 class Input {
   static_assert(progress::Order<T>::is_total,
@@ -136,13 +148,15 @@ class Input {
     }
     flush();
     capability.downgrade(time_);
-    attached_.push_back({std::move(capability), std::move(tee)});
+    auto spares = make_local<internal::InputSpares<T, Batch>>(tee);
+    attached_.push_back({std::move(capability), std::move(tee), std::move(spares)});
   }
 
  private:
   struct Attached {
     Capability<T> capability;
     LocalPtr<Tee<T, Batch>> tee;
+    LocalPtr<internal::InputSpares<T, Batch>> spares;
   };
 
   [[nodiscard]] std::string described() const { return who_.empty() ? "input" : who_; }
@@ -174,6 +188,7 @@ class Input {
     for (std::size_t i = 0; i < attached_.size(); ++i) {
       const bool is_last = i + 1 == attached_.size();
       from_outside(attached_[i], [&] {
+        attached_[i].spares->keep(*attached_[i].capability.token());
         Message<T, Batch> message{Stamp<T>(time_), {}};
         if constexpr (Copyable<Record>) {
           if (!is_last) message.batch = batch_;

@@ -35,7 +35,7 @@ struct Counted {
 
 // What a flow of `Flows` said on all workers.
 struct Output {
-  std::vector<std::pair<Time, int>> records;        // as they came
+  std::vector<std::pair<Time, int>> records;         // as they came
   std::vector<std::pair<Time, std::size_t>> counts;  // per time and worker, when it was complete
 };
 
@@ -51,16 +51,15 @@ struct Flow {
   void build(Worker& worker) {
     worker.dataflow([&](auto& scope) {
       auto [handle, cycle] = feedback<int>(scope, 1);
-      auto hop = map([held = std::make_unique<Counted>(alive[worker.index()])](int x) {
-        return x + 1;
-      });
+      auto hop =
+          map([held = std::make_unique<Counted>(alive[worker.index()])](int x) { return x + 1; });
       auto all = scope.input(inputs[worker.index()]) | concat(cycle) |
                  exchange([](int x) { return x; }) | std::move(hop);
       all | filter([](int x) { return x % 4 != 0; }) | connect_loop(std::move(handle));
       all | inspect_time([this](Time time, int x) { output.records.emplace_back(time, x); }) |
-          count() | inspect_time([this](Time time, std::size_t n) {
-            output.counts.emplace_back(time, n);
-          }) | probe(probes[worker.index()]);
+          count() |
+          inspect_time([this](Time time, std::size_t n) { output.counts.emplace_back(time, n); }) |
+          probe(probes[worker.index()]);
     });
   }
 };
@@ -224,14 +223,13 @@ TEST(Cancel, FromWithinAnOperatorComesWhenItsRunIsOver) {
   Ints seen;
   for (std::size_t i = 0; i < 2; ++i) {
     world[i].dataflow([&, i](auto& scope) {
-      scope.input(inputs[i]) |
-          inspect([&, i, held = std::make_shared<Counted>(alive)](int x) {
-            seen.push_back(x);
-            if (x == 2) {
-              world[i].cancel(0);
-              EXPECT_EQ(world[i].state(0), DataflowState::running);
-            }
-          });
+      scope.input(inputs[i]) | inspect([&, i, held = std::make_shared<Counted>(alive)](int x) {
+        seen.push_back(x);
+        if (x == 2) {
+          world[i].cancel(0);
+          EXPECT_EQ(world[i].state(0), DataflowState::running);
+        }
+      });
     });
   }
   inputs[0].send_batch({1, 2, 3});
@@ -310,9 +308,7 @@ void expect_all_end(std::size_t peers, Then then, std::string_view whose, const 
     Input<int> input;
     Probe<> probe;
     const bool is_victim = worker.index() == 0;
-    const auto go_on = [&] {
-      worker.step_or_park_while([&] { return !probe.done(); });
-    };
+    const auto go_on = [&] { worker.step_or_park_while([&] { return !probe.done(); }); };
     if (!is_victim) {
       fail(worker, input, probe, false);
       input.advance_to(5);
@@ -357,11 +353,11 @@ TEST(Failure, OfARouteWhileAnInputSendsEndsTheDataflowAndAllWorkers) {
       expect_all_end(peers, then, "\"input\"", [](auto& worker, auto& input, auto& p, bool bad) {
         worker.dataflow([&](auto& scope) {
           OperatorBuilder<Time> builder(scope.state(), "take");
-          auto in = builder.new_input(
-              scope.input(input), distribute_by([bad](std::vector<int>& batch, auto give) {
-                if (bad) throw OutOfLuck{batch.front()};
-                for (int x : batch) give(0, x);
-              }));
+          auto in = builder.new_input(scope.input(input),
+                                      distribute_by([bad](std::vector<int>& batch, auto give) {
+                                        if (bad) throw OutOfLuck{batch.front()};
+                                        for (int x : batch) give(0, x);
+                                      }));
           auto [port, out] = builder.template new_output<std::vector<int>>();
           builder.build([&](auto) { return [in = std::move(in)] {}; });
           out | probe(p);
@@ -423,6 +419,46 @@ TEST(Failure, ToBuildOnEveryWorkerIsTheProgramsAffair) {
     return got;
   });
   EXPECT_TRUE(outcome.ok());
+}
+
+// --- what an operator cannot justify
+
+// Runs one operator that writes into its scope's ledger by itself; what the error says, if any.
+template <class Write>
+std::string validated(bool on, Write write) {
+  comm::Fabric fabric(1);
+  core::Config config;
+  config.validate_progress = on;
+  Worker worker(fabric.seat(0), config, nullptr);
+  worker.dataflow([&](auto& scope) {
+    OperatorBuilder<Time> builder(scope.state(), "raw");
+    auto in =
+        builder.new_input(to_stream(scope, Ints{1}) | delay([](int, Time) { return 4; }), pipeline);
+    auto [port, out] = builder.template new_output<std::vector<int>>();
+    builder.build([&](std::vector<Capability<Time>> capabilities) {
+      return [&write, context = builder.context(), in = std::move(in), done = false,
+              initial = std::move(capabilities[0])]() mutable {
+        initial.release();
+        if (auto message = in.next(); message && !std::exchange(done, true)) {
+          write(*context->ledger, context->outputs[0]->port);
+        }
+      };
+    });
+    out | inspect([](int) {});
+  });
+  return usage_error([&] {
+    for (int i = 0; i < 10; ++i) worker.step();
+  });
+}
+
+TEST(Validation, NamesTheOperatorWhoseCapabilityNothingJustifies) {
+  const auto conjure = [](auto& ledger, auto port) { ledger.update(port, 3, +1); };
+  EXPECT_TRUE(says(validated(true, conjure),
+                   {"operator \"raw\"", "a capability at 3 for output 0", "no capability held"}));
+  EXPECT_TRUE(says(validated(true, [&](auto& l, auto p) { l.update(p, 9, -1); }),
+                   {"operator \"raw\"", "to drop a capability at 9 for output 0"}));
+  EXPECT_EQ(validated(true, [](auto& l, auto p) { l.update(p, 4, +1); }), "nothing was thrown");
+  EXPECT_EQ(validated(false, conjure), "nothing was thrown");
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ class Push {
 
   /// Sends on all that waits inside; nothing if nothing does.
   virtual void flush() = 0;
+
+  /// Gives back memory that is kept for records to come.
+  virtual void release_spares() {}
 };
 
 /// Where batches come out.
@@ -52,6 +55,9 @@ class Pull {
 
   /// Whether there may be something to pull.
   [[nodiscard]] virtual bool was_pending() const = 0;
+
+  /// Gives back memory that is kept for records to come.
+  virtual void release_spares() {}
 };
 
 }  // namespace leat::dataflow

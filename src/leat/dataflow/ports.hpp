@@ -77,8 +77,8 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   std::vector<InputInfo> inputs;
   std::vector<LocalPtr<OutputToken<T>>> outputs;
 
-  core::Fuel* tank = nullptr;    // the worker's
-  std::int64_t fuel = 0;         // records that this activation may still take in and put out
+  core::Fuel* tank = nullptr;        // the worker's
+  std::int64_t fuel = 0;             // records that this activation may still take in and put out
   std::uint64_t* records = nullptr;  // that came to operators of this worker
   std::uint64_t activation = 0;      // counts runs of the operator
   bool more = false;                 // an input was left with messages in it
@@ -104,7 +104,7 @@ class OutputPort;
 namespace internal {
 
 template <progress::Timestamp T, Container C>
-struct InputCore final : LocalCounted<InputCore<T, C>>, OperatorContext<T>::Reading {
+struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorContext<T>::Reading {
   InputCore(OperatorContext<T>& context_in, std::uint32_t number_in,
             std::unique_ptr<Pull<T, C>> pull_in)
       : context(&context_in), number(number_in), pull(std::move(pull_in)) {
@@ -124,10 +124,22 @@ struct InputCore final : LocalCounted<InputCore<T, C>>, OperatorContext<T>::Read
   Message<T, C> spare;  // an emptied batch on its way back to the sender
   std::uint64_t activation = 0;
   std::uint32_t taken = 0;  // in this activation
+
+  void keep() { used(context->graph->plane().spares()); }
+  /// Takes an emptied batch back. A guard that was kept may end when the worker has swept.
+  void take_back(C batch) {
+    if (is_listed()) spare.batch = std::move(batch);
+  }
+  void release_spares() override {
+    spare = {};
+    pull->release_spares();
+  }
 };
 
 template <progress::Timestamp T, Container C>
-struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Flushable {
+struct OutputCore final : LocalCounted<OutputCore<T, C>>,
+                          OperatorContext<T>::Flushable,
+                          core::Keeper {
   OutputCore(OperatorContext<T>& context_in, LocalPtr<OutputToken<T>> token_in,
              LocalPtr<Tee<T, C>> tee_in)
       : context(&context_in), token(std::move(token_in)), tee(std::move(tee_in)) {
@@ -156,7 +168,12 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>, OperatorContext<T>::Fl
     if (!listed) {
       listed = true;
       context->to_flush.push_back(this);
+      used(context->graph->plane().spares());
     }
+  }
+  void release_spares() override {
+    if (message.batch.size() == 0) message.batch = C{};
+    tee->release_spares();
   }
   void flush() override {
     listed = false;
@@ -273,7 +290,7 @@ class Received {
     const auto target = context.inputs[core_->number].target;
     for (const T& time : message_.stamp.times()) context.ledger->update(target, time, -count_);
     message_.batch.clear();
-    core_->spare.batch = std::move(message_.batch);
+    core_->take_back(std::move(message_.batch));
     core_.reset();
   }
 
@@ -302,7 +319,7 @@ class InputPort {
       core.spare = std::move(message);
       return std::nullopt;
     }
-    ++core.taken;
+    if (++core.taken == 1) core.keep();
     *core.context->records += message.batch.size();
     core.context->fuel -= static_cast<std::int64_t>(message.batch.size());
     return Received<T, C>(core_, std::move(message));

@@ -40,6 +40,10 @@ class Tee final : public LocalCounted<Tee<T, C>> {
     for (auto& consumer : consumers_) consumer->flush();
   }
 
+  void release_spares() {
+    for (auto& consumer : consumers_) consumer->release_spares();
+  }
+
  private:
   std::vector<std::unique_ptr<Push<T, C>>> consumers_;
 };

@@ -26,7 +26,8 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
       context_{scheduler_, seat, plane_} {
   scheduler_.fuel().per_activation = static_cast<std::int64_t>(config.records_per_activation);
   scheduler_.set_turn(static_cast<std::int64_t>(config.records_per_turn));
-  plane_.use(scheduler_.fuel());
+  plane_.use(scheduler_.fuel(), scheduler_.spares());
+  plane_.set_validation(config.validate_progress);
   plane_.on_cancel([this](progress::ScopeId root) {
     for (auto& each : installed_) {
       if (each.root == root) end_part(each);
@@ -191,8 +192,8 @@ void Worker::drop_dataflow(std::uint32_t index) { scheduler_.drop(index); }
 WorkerCounters Worker::counters() const {
   const auto& scheduler = scheduler_.counters();
   const auto& seat = context_.seat.counters();
-  return {scheduler.steps, scheduler.parks, seat.notices,
-          seat.wakes_sent, seat.batches,    seat.batches_read, seat.records};
+  return {scheduler.steps, scheduler.parks,   seat.notices, seat.wakes_sent,
+          seat.batches,    seat.batches_read, seat.records};
 }
 
 }  // namespace leat::dataflow

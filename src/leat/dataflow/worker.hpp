@@ -224,8 +224,8 @@ class Worker {
   auto build_dataflow(core::Worker::TaskId task, progress::ScopeId root, DataflowOptions options,
                       Resources resources, Build& build, std::source_location where) {
     progress::NodeName who{std::move(options.name), where};
-    auto running = std::make_unique<Dataflow<T, Resources>>(
-        *this, root, std::move(resources), who, scheduler_.activation_of(task));
+    auto running = std::make_unique<Dataflow<T, Resources>>(*this, root, std::move(resources), who,
+                                                            scheduler_.activation_of(task));
     auto& graph = running->graph;
     graph.set_place({plane_.new_node_id(), {task}});
     auto state = make_local<ScopeState<T>>(context_, graph, who, std::vector<std::uint32_t>{task});
@@ -237,7 +237,8 @@ class Worker {
       context_.seat.fabric().agree(context_.seat, context_.new_id(),
                                    shape_of(*running, type_hash<T>(), who.name));
       note_built(task, root, who.name);
-      if (plane_.cancellations().is_begun(root)) return;  // by a peer that was faster: it never runs
+      if (plane_.cancellations().is_begun(root))
+        return;  // by a peer that was faster: it never runs
       graph.initialize();
       scheduler_.install(task, std::move(running), std::max<std::uint32_t>(options.weight, 1));
     };

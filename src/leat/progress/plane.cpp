@@ -31,28 +31,28 @@ void ProgressPlane::attach(ScopeId scope, ScopeInbox& inbox) {
 
 void ProgressPlane::detach(ScopeId scope) { slot(scope) = Slot{Stage::gone, nullptr, {}}; }
 
-void ProgressPlane::publish_mark(ScopeId tag) {
+void ProgressPlane::publish_farewell(ScopeId tag) {
   if (peers() == 1) return;
-  auto* const to = reinterpret_cast<CancelMark*>(seat_.log().reserve(sizeof(CancelMark)));
-  std::construct_at(to, CancelMark{seat_.index()});
-  seat_.log().commit(tag, 1, &queue::kEntryOps<CancelMark>);
+  auto* const to = reinterpret_cast<Farewell*>(seat_.log().reserve(sizeof(Farewell)));
+  std::construct_at(to, Farewell{seat_.index()});
+  seat_.log().commit(tag, 1, &queue::kEntryOps<Farewell>);
   seat_.announce_log();
 }
 
 void ProgressPlane::cancel(ScopeId root) {
   if (cancellations_.has_said(root, seat_.index())) return;
   cancellations_.note(root, seat_.index());
-  publish_mark(root);
+  publish_farewell(root);
 }
 
 void ProgressPlane::leave() {
   cancellations_.leaves(seat_.index());
-  publish_mark(CancelMark::kLeaves);
+  publish_farewell(Farewell::kLeaves);
 }
 
-void ProgressPlane::read_mark(const queue::EntryHeader& entry) {
-  const std::size_t from = entry.records<CancelMark>().front().from;
-  if (entry.tag == CancelMark::kLeaves) {
+void ProgressPlane::read_farewell(const queue::EntryHeader& entry) {
+  const std::size_t from = entry.records<Farewell>().front().from;
+  if (entry.tag == Farewell::kLeaves) {
     cancellations_.leaves(from);
     return;
   }
@@ -63,8 +63,8 @@ void ProgressPlane::read_mark(const queue::EntryHeader& entry) {
 }
 
 void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
-  if (entry.ops == &queue::kEntryOps<CancelMark>) [[unlikely]] {
-    read_mark(entry);
+  if (entry.ops == &queue::kEntryOps<Farewell>) [[unlikely]] {
+    read_farewell(entry);
     return;
   }
   Slot& at = slot(entry.tag);

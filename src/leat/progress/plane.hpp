@@ -4,8 +4,8 @@
 // Protocol  A scope is announced when its building begins, attached when it can take batches,
 //           detached when it ends. A batch that names a scope that is not attached yet is copied
 //           and kept, in order, and handed over first when it is; one that names a scope that ended
-//           is dropped. Marks of dataflows that are cancelled travel in the same logs
-//           (cancellations.hpp).
+//           is dropped. Farewells to dataflows that are cancelled travel in the same
+//           logs (cancellations.hpp).
 // Invariants  (1) A scope sees, of each peer, a prefix of its batches in order, each whole.
 //             (2) A worker without peers writes nothing: its scopes apply their own batches only.
 // Source    Timely Dataflow's `Progcaster`, one broadcast channel per scope; one log per worker is
@@ -65,9 +65,18 @@ class ProgressPlane final : public core::Surroundings {
   void attach(ScopeId scope, ScopeInbox& inbox);
   void detach(ScopeId scope);
 
-  /// What the operators of this worker use up. Unlimited until a worker lends its own.
+  /// Whether scopes check what their operators report.
+  [[nodiscard]] bool validates() const noexcept { return validates_; }
+  void set_validation(bool on) noexcept { validates_ = on; }
+
+  /// What the operators of this worker use up, unlimited until a worker lends its own; and where
+  /// they say that they keep memory.
   [[nodiscard]] core::Fuel& fuel() noexcept { return *fuel_; }
-  void use(core::Fuel& fuel) noexcept { fuel_ = &fuel; }
+  [[nodiscard]] core::Spares& spares() noexcept { return *spares_; }
+  void use(core::Fuel& fuel, core::Spares& spares) noexcept {
+    fuel_ = &fuel;
+    spares_ = &spares;
+  }
 
   /// Publishes a whole batch of one scope to all peers. Requires: there are peers.
   template <class T, class Changes>
@@ -94,7 +103,8 @@ class ProgressPlane final : public core::Surroundings {
 
   // -- Dataflows that are cancelled ---------------------------------------------------------------
 
-  /// Ends this worker's part of a dataflow, by the id of its root scope, when a peer's mark is read.
+  /// Ends this worker's part of a dataflow, by the id of its root scope, when a peer's farewell is
+  /// read.
   using OnCancel = Function<void(ScopeId root)>;
   void on_cancel(OnCancel end_part) { end_part_ = std::move(end_part); }
   /// Says to all peers that this worker has ended its part. A second time does nothing.
@@ -121,8 +131,8 @@ class ProgressPlane final : public core::Surroundings {
   };
 
   Slot& slot(ScopeId scope);
-  void publish_mark(ScopeId tag);
-  void read_mark(const queue::EntryHeader& entry);
+  void publish_farewell(ScopeId tag);
+  void read_farewell(const queue::EntryHeader& entry);
   void dispatch(const queue::EntryHeader& entry);
 
   comm::Seat& seat_;
@@ -132,8 +142,11 @@ class ProgressPlane final : public core::Surroundings {
   std::uint64_t next_node_ = 0;
   std::uint64_t next_channel_ = 0;
   std::size_t reading_ = 0;
+  bool validates_ = false;
   core::Fuel unlimited_;
   core::Fuel* fuel_ = &unlimited_;
+  core::Spares never_swept_;
+  core::Spares* spares_ = &never_swept_;
   std::vector<Slot> slots_;  // by scope id
   Cancellations cancellations_;
   OnCancel end_part_;

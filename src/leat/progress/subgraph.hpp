@@ -43,6 +43,7 @@
 #include <leat/progress/plane.hpp>
 #include <leat/progress/product.hpp>
 #include <leat/progress/reachability.hpp>
+#include <leat/progress/validator.hpp>
 #include <leat/progress/watch/scope_watch.hpp>
 #include <leat/progress/watch/time_text.hpp>
 
@@ -188,11 +189,14 @@ class Subgraph final : public ScopeInbox {
   void initialize() {
     if (watch_) tell_shape();
     const auto peers = static_cast<std::int64_t>(plane_.peers());
+    if (plane_.validates())
+      validator_ = std::make_unique<Validator<T>>(tracker_, graph_.ports.size());
     for (std::size_t node = 1; node < children_.size(); ++node) {
       auto& child = children_[node];
       if (child.local) {
         for (const PortIndex port : child.source_ports) {
           tracker_.update(port, TimestampTraits<T>::minimum(), peers);
+          if (validator_) validator_->begins_with(port);
           if (watch_) tell_beginning(port, peers);
         }
       }
@@ -212,6 +216,8 @@ class Subgraph final : public ScopeInbox {
       watch_->scope_starts();
     ledger_->enter_run();
     active_.enter_run();
+    if (validator_) [[unlikely]]
+      validate();  // what came from outside
     propagate();
     auto child = active_.next_from(std::exchange(resume_, 0));
     while (child != core::ActivationSet::kNone) {
@@ -417,6 +423,8 @@ class Subgraph final : public ScopeInbox {
       tell_start(node);
     try {
       child.incomplete = child.op->schedule();
+      if (validator_) [[unlikely]]
+        validate();
     } catch (...) {
       if (watch_) watch_->stops(child.id);
       plane_.note_thrower(child.name.described());
@@ -432,8 +440,34 @@ class Subgraph final : public ScopeInbox {
     }
   }
 
+  // Checks what was written since the last time, and puts it aside.
+  void validate() {
+    auto& changes = ledger_->changes();
+    if (changes.is_empty()) return;
+    const auto net = changes.changes();
+    const typename Validator<T>::Changes written(net.begin(), net.end());
+    changes.clear();
+    for (const auto& [at, diff] : written) valid_.update(at, diff);
+    validator_->check(
+        written, [&](NodeIndex node) { return children_[node].name.described(); },
+        [&](NodeIndex node, std::uint32_t input) {
+          return children_[node].op && children_[node].op->unread_here(input).kept > 0;
+        });
+  }
+
   /// Returns: whether there was a batch and it was published.
   bool publish() {
+    if (!validator_) [[likely]]
+      return publish_changes();
+    auto& changes = ledger_->changes();
+    for (const auto& [at, diff] : valid_) changes.update(at, diff);
+    valid_.clear();
+    const bool is_published = publish_changes();
+    for (const auto& [at, diff] : changes) valid_.update(at, diff);
+    changes.clear();
+    return is_published;
+  }
+  bool publish_changes() {
     auto& changes = ledger_->changes();
     if (changes.is_empty()) return false;
     const bool shared = plane_.peers() > 1;
@@ -553,6 +587,8 @@ class Subgraph final : public ScopeInbox {
   std::vector<FrontierInterest> interests_;
   std::vector<Channel> channels_;  // by port
   Tracker<T> tracker_;
+  std::unique_ptr<Validator<T>> validator_;  // null: nothing is checked
+  typename Ledger<T>::Changes valid_;        // what was checked and is not published
   Boundary<T>* boundary_ = nullptr;
   std::vector<Crossing> crossings_;
   std::size_t live_children_ = 0;
