@@ -18,6 +18,7 @@
 #include <leat/base/byte_io.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/codec.hpp>
+#include <leat/base/function.hpp>
 #include <leat/dataflow/capture/event.hpp>
 #include <leat/dataflow/capture/frames.hpp>
 #include <leat/progress/order.hpp>
@@ -149,6 +150,13 @@ class EventReader : public internal::Carries<T, C> {
   /// Requires: `next` found it broken.
   [[nodiscard]] const Error& error() const { return *error_; }
   [[nodiscard]] std::size_t streams() const noexcept { return 1; }
+
+  /// Has `wake` called when there is something after `next` found none, if the bytes can do so.
+  void wake_by(Function<void()> wake)
+    requires requires(Bytes& bytes) { bytes.wake_by(std::move(wake)); }
+  {
+    bytes_.wake_by(std::move(wake));
+  }
 
   [[nodiscard]] Bytes& bytes() noexcept { return bytes_; }
 

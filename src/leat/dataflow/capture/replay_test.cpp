@@ -88,11 +88,10 @@ TEST(Capture, IntoAListIsReplayedOnTheSameWorkerWhileItGoesOn) {
   World world;
   Input<Record> input;
   auto [writer, reader] = event_list<Time, Batch>();
-  world[0].dataflow(
-      [&, &writer = writer](auto& scope) { scope.input(input) | capture_into(std::move(writer)); });
+  world[0].dataflow([&](auto& scope) { scope.input(input) | capture_into(std::move(writer)); });
   Probe<> probe;
   Batch seen;
-  world[0].dataflow([&, &reader = reader](auto& scope) {
+  world[0].dataflow([&](auto& scope) {
     std::vector<EventListReader<Time, Batch>> readers;
     readers.push_back(reader);
     readers.push_back(std::move(reader));
@@ -171,7 +170,7 @@ TEST(Replay, OfAChannelHasTheFrontierOfAllItsStreams) {
   World world;
   auto [writers, reader] = event_channel<Time, Batch>(2);
   Probe<> probe_of;
-  world[0].dataflow([&, &reader = reader](auto& scope) {
+  world[0].dataflow([&](auto& scope) {
     std::vector<EventChannelReader<Time, Batch>> readers;
     readers.push_back(std::move(reader));
     replay_into(scope, std::move(readers)) | probe(probe_of);
@@ -258,16 +257,16 @@ TEST(Replay, LooksAtSourcesThatCannotWakeItOncePerPeriod) {
 
 TEST(Replay, WakesAWorkerThatSleeps) {
   auto [writer, reader] = event_link<Time, Batch>();
-  std::thread late([writer = std::move(writer)]() mutable {
+  std::thread late([to = std::move(writer)]() mutable {
     for (Record i = 0; i < 100; ++i) {
-      writer.push(at(0, {i}));
+      to.push(at(0, {i}));
       std::this_thread::yield();
     }
-    writer.push(closes(0));
-    writer.end();
+    to.push(closes(0));
+    to.end();
   });
   Batch seen;
-  execute_directly([&, &reader = reader](Worker& worker) {
+  execute_directly([&](Worker& worker) {
     worker.dataflow([&](auto& scope) {
       std::vector<Reader> readers;
       readers.push_back(std::move(reader));
@@ -283,7 +282,7 @@ TEST(Replay, TakesABoundedShareOfEventsInOneActivation) {
   World world;
   auto [writer, reader] = event_link<Time, Batch>();
   Batch seen;
-  world[0].dataflow([&, &reader = reader](auto& scope) {
+  world[0].dataflow([&](auto& scope) {
     std::vector<Reader> readers;
     readers.push_back(std::move(reader));
     replay_into(scope, std::move(readers)) |
@@ -302,7 +301,7 @@ TEST(Replay, TakesABoundedShareOfEventsInOneActivation) {
 std::string replay_error(std::vector<Happened> events, bool ended = true) {
   World world;
   auto [writer, reader] = event_link<Time, Batch>();
-  world[0].dataflow([&, &reader = reader](auto& scope) {
+  world[0].dataflow([&](auto& scope) {
     std::vector<Reader> readers;
     readers.push_back(std::move(reader));
     static_cast<void>(replay_into(scope, std::move(readers)));
