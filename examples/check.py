@@ -58,6 +58,10 @@ def by_worker(lines):
     return groups
 
 
+def check_threadless(program):
+    expect_equal(run(program), [str(i) for i in range(10)], "threadless")
+
+
 def check_simple(program):
     expect_equal(run(program), [f"seen: {i}" for i in range(10)], "simple")
 

@@ -1,5 +1,6 @@
 // A program that is built without run-time type information, against a library that has it: a loop, an
-// exchange, an operator of its own, and an exception that crosses the library.
+// exchange, an operator of its own, results per time, fuel and weights, a cancelled dataflow, and an
+// exception that crosses the library.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -53,9 +54,44 @@ std::size_t run(std::size_t workers, bool fails) {
   return passes;
 }
 
+// On this thread, without a clock: sums per time while a dataflow beside it is cancelled.
+long sums() {
+  leat::comm::Fabric fabric(1);
+  leat::core::Config config;
+  config.records_per_activation = 2;
+  df::Worker worker(fabric.seat(0), config, nullptr);
+  df::Input<int> input;
+  df::Input<int> in_vain;
+  df::Probe<> probe;
+  long sum = 0;
+  worker.dataflow({.name = "sums", .weight = 2}, [&](auto& scope) {
+    scope.input(input) | df::flat_map<int>([](int x, auto& out) {
+      for (int i = 0; i < x; ++i) out(x);
+    }) | df::delay([](int, std::uint64_t time) { return time + 1; }) |
+        df::accumulate(0L, [](long& all, const std::vector<int>& xs) {
+          for (int x : xs) all += x;
+        }) | df::inspect([&](long all) { sum += all; });
+  });
+  worker.dataflow([&](auto& scope) {
+    scope.input(in_vain) | df::inspect([&](int) { sum = -1000; }) | df::probe(probe);
+  });
+  in_vain.send(1);
+  in_vain.flush();
+  worker.cancel(1);
+  for (int x = 1; x <= 3; ++x) input.send(x);
+  input.close();
+  while (worker.step()) {
+  }
+  return probe.cut_short() ? sum : -1;
+}
+
 }  // namespace
 
 int main() {
+  if (const long sum = sums(); sum != 1 + 4 + 9) {
+    std::printf("a sum of %ld\n", sum);
+    return 1;
+  }
   for (std::size_t workers = 1; workers <= 2; ++workers) {
     // 8, 4, 2 and 1, of each of 4 records.
     if (const std::size_t passes = run(workers, false); passes != 16 * workers) {
