@@ -196,6 +196,23 @@ class OperatorBuilder {
   /// outputs.
   template <class Make>
   void build(Make&& make) {
+    link_ports();
+    std::vector<Capability<T>> capabilities;
+    capabilities.reserve(context_->outputs.size());
+    for (const auto& token : context_->outputs)
+      capabilities.push_back(Capability<T>::initial(token));
+    install(std::forward<Make>(make)(std::move(capabilities)));
+  }
+  /// The same for logic that accounts for the capabilities that it begins with itself; see
+  /// raw_builder.hpp.
+  template <class Logic>
+  void build_without_capabilities(Logic logic) {
+    link_ports();
+    install(std::move(logic));
+  }
+
+ private:
+  void link_ports() {
     auto& graph = *scope_->graph;
     for (const auto& input : context_->inputs) {
       for (const auto& link : input.links) {
@@ -207,20 +224,15 @@ class OperatorBuilder {
         graph.add_link(input.target, context_->outputs[link.output]->port, link.summary);
       }
     }
-    std::vector<Capability<T>> capabilities;
-    capabilities.reserve(context_->outputs.size());
-    for (const auto& token : context_->outputs)
-      capabilities.push_back(Capability<T>::initial(token));
-    auto logic = std::forward<Make>(make)(std::move(capabilities));
-    using Logic = decltype(logic);
+  }
+  template <class Logic>
+  void install(Logic logic) {
     static_assert(std::is_invocable_v<Logic&>,
                   "the logic of an operator is called without arguments");
-    graph.install(context_->node,
-                  std::make_unique<internal::OperatorShell<T, Logic>>(context_, std::move(logic)),
-                  true);
+    scope_->graph->install(
+        context_->node,
+        std::make_unique<internal::OperatorShell<T, Logic>>(context_, std::move(logic)), true);
   }
-
- private:
   void require_input(std::uint32_t input, const char* what) const {
     if (input < context_->inputs.size()) return;
     throw UsageError(context_->name.described(),

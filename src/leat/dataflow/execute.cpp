@@ -22,9 +22,9 @@ Error no_workers() { return Error{"workers: expected a whole number from 1, foun
 
 CommandLine read_command_line(int argc, const char* const* argv) {
   auto parsed = core::parse_args(argc, argv);
-  if (!parsed) return {{}, parsed.error(), kUsageError, false};
-  if (parsed->help) return {{}, Error{std::string(core::usage())}, kOk, true};
-  return {std::move(parsed->config), std::nullopt, kOk, false};
+  if (!parsed) return {{}, {}, parsed.error(), kUsageError, false};
+  if (parsed->help) return {{}, {}, Error{std::string(core::usage())}, kOk, true};
+  return {std::move(parsed->config), std::move(parsed->free), std::nullopt, kOk, false};
 }
 
 int report(const Error& refusal, int exit_code, bool is_help) {

@@ -34,11 +34,14 @@ int report(const Error& refusal, int exit_code, bool is_help);
 /// What `execute_from_args` makes of a command line.
 struct CommandLine {
   core::Config config;
+  std::vector<std::string> words;  // that are no flags
   std::optional<Error> refusal;
   int exit_code = 0;
   bool is_help = false;
 };
 CommandLine read_command_line(int argc, const char* const* argv);
+template <class F>
+concept TakesWords = std::is_invocable_v<const F&, Worker&, const std::vector<std::string>&>;
 Error no_workers();
 const Clock& steady_clock();
 }  // namespace internal
@@ -130,13 +133,25 @@ auto execute(const core::Config& config, const F& f) {
 
 /// The same with the command line's flags: `-w N`, `--idle-spin MICROS`, ... (`--help` lists them).
 ///
-/// Words that are not flags are the program's own and are left alone; `argv[0]` is one of them.
+/// Words that are not flags are the program's own: an `f(Worker&, const std::vector<std::string>&)`
+/// gets them, in their order and without `argv[0]`.
 template <class F>
 auto execute_from_args(int argc, const char* const* argv, const F& f) {
-  using R = std::invoke_result_t<const F&, Worker&>;
+  static_assert(std::is_invocable_v<const F&, Worker&> || internal::TakesWords<F>,
+                "execute_from_args: the function runs on several workers at once and is called "
+                "through a const reference, with a worker or with a worker and the words; a "
+                "`mutable` lambda cannot be. Keep state inside it, per worker");
   auto line = internal::read_command_line(argc, argv);
+  const auto run = [&](Worker& worker) {
+    if constexpr (internal::TakesWords<F>) {
+      return f(worker, std::as_const(line.words));
+    } else {
+      return f(worker);
+    }
+  };
+  using R = std::invoke_result_t<decltype(run), Worker&>;
   if (line.refusal) return Outcome<R>(std::move(*line.refusal), line.exit_code, line.is_help);
-  return execute(line.config, f);
+  return execute(line.config, run);
 }
 template <class F>
 auto execute_from_args(int argc, char** argv, const F& f) {

@@ -332,6 +332,16 @@ TEST(ExecuteFromArgs, TakesTheNumberOfWorkersUnderAllItsNames) {
   EXPECT_EQ(with_args({"words", "-w2", "of its own"}, peers).value(0), 2u);
 }
 
+TEST(ExecuteFromArgs, HandsTheProgramsOwnWordsToAFunctionThatTakesThem) {
+  using Words = std::vector<std::string>;
+  const auto words = [](Worker& worker, const Words& own) {
+    return worker.index() == 0 ? own : Words{};
+  };
+  EXPECT_EQ(with_args({"words", "-w2", "of its own"}, words).value(0),
+            (Words{"words", "of its own"}));
+  EXPECT_EQ(with_args({}, words).value(0), Words{});
+}
+
 TEST(ExecuteFromArgs, TakesHowLongToPollAndWhenToTell) {
   auto outcome = with_args({"--idle-spin", "250", "--progress-mode", "eager"}, [](Worker& worker) {
     return std::pair(worker.config().idle_spin, worker.config().progress_mode);

@@ -231,8 +231,9 @@ class Input {
 
 template <progress::Timestamp T>
 template <class Record>
-StreamOf<T, Record> Scope<T>::input(Input<Record, T>& handle, std::source_location where) {
-  OperatorBuilder<T> builder(state_, "input", where);
+StreamOf<T, Record> Scope<T>::input(Input<Record, T>& handle, std::string name,
+                                    std::source_location where) {
+  OperatorBuilder<T> builder(state_, std::move(name), where);
   builder.held_outside("input handle");
   auto [port, stream] = builder.template new_output<std::vector<Record>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {

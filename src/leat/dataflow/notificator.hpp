@@ -59,6 +59,16 @@ class Notificator {
     }
   }
 
+  /// Calls `f(Notification)` for each time that is complete as the inputs' frontiers are, in
+  /// ascending order, those that `f` asks for among them.
+  template <class F, class... Frontiers>
+  void for_each(F&& f, const Frontiers&... frontiers) {
+    while (auto done = next(frontiers...)) f(std::move(*done));
+  }
+
+  /// How many requests were not delivered yet, each counted as often as it was made.
+  [[nodiscard]] std::size_t pending() const noexcept { return pending_.size() + available_.size(); }
+
   /// Says that frontiers may have changed. The operators of this library say so once per
   /// activation; one that is never told looks whenever it has nothing available.
   void look_again() noexcept {

@@ -134,6 +134,21 @@ TEST(Notificator, KeepsTimesThatAreNotComparableApart) {
   EXPECT_EQ(asking.delivered(at<Pair>({{6, 0}})), (std::vector<Pair>{{0, 5}}));
 }
 
+TEST(Notificator, CallsForEachCompleteTimeAlsoThoseAskedForMeanwhile) {
+  Asking<Time> asking;
+  for (const Time time : {Time{4}, Time{1}, Time{1}, Time{9}}) asking.ask(time);
+  EXPECT_EQ(asking.notificator.pending(), 4u);
+  std::vector<std::pair<Time, std::size_t>> seen;
+  asking.notificator.for_each(
+      [&](Notification<Time> done) {
+        seen.emplace_back(done.time(), done.count);
+        if (done.time() == 1) asking.ask(2);
+      },
+      at<Time>({6}));
+  EXPECT_EQ(seen, (std::vector<std::pair<Time, std::size_t>>{{1, 2}, {2, 1}, {4, 1}}));
+  EXPECT_EQ(asking.notificator.pending(), 1u);
+}
+
 TEST(Notificator, NeedsNobodyToTellItThatFrontiersMove) {
   Asking<Pair> asking;
   asking.ask({0, 5});

@@ -339,6 +339,7 @@ class InputPort {
 
   /// For builders.
   explicit InputPort(LocalPtr<internal::InputCore<T, C>> core) : core_(std::move(core)) {}
+  [[nodiscard]] const LocalPtr<internal::InputCore<T, C>>& core() const noexcept { return core_; }
 
  private:
   LocalPtr<internal::InputCore<T, C>> core_;

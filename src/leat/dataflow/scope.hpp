@@ -34,10 +34,15 @@ class Scope {
   [[nodiscard]] std::size_t peers() const noexcept { return state_->context->seat.peers(); }
   [[nodiscard]] const std::string& name() const noexcept { return state_->name.name; }
 
-  /// The stream of what is sent into `handle`. Defined in input.hpp.
+  /// The stream of what is sent into `handle`, under a name for reports. Defined in input.hpp.
+  template <class Record>
+  StreamOf<T, Record> input(Input<Record, T>& handle, std::string name,
+                            std::source_location where = std::source_location::current());
   template <class Record>
   StreamOf<T, Record> input(Input<Record, T>& handle,
-                            std::source_location where = std::source_location::current());
+                            std::source_location where = std::source_location::current()) {
+    return input(handle, "input", where);
+  }
 
   /// A child scope with the same times: a group of operators.
   template <class Build>

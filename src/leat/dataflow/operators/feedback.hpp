@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <source_location>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,12 +63,12 @@ struct Loop {
   Stream<T, C> stream;
 };
 
-/// A loop of `Record`s whose times advance by `summary` each round.
+/// A loop of `Record`s whose times advance by `summary` each round, under a name for reports.
 template <class Record, progress::Timestamp T>
 [[nodiscard]] Loop<T, std::vector<Record>> feedback(
-    Scope<T>& scope, progress::SummaryOf<T> summary,
+    Scope<T>& scope, progress::SummaryOf<T> summary, std::string name,
     std::source_location where = std::source_location::current()) {
-  OperatorBuilder<T> builder(scope.state(), "feedback", where);
+  OperatorBuilder<T> builder(scope.state(), std::move(name), where);
   auto [output, stream] =
       builder.template new_output<std::vector<Record>>(std::vector<LinkTo<T>>{});
   return {FeedbackHandle<T, std::vector<Record>>(std::move(builder), std::move(output),
@@ -75,13 +76,27 @@ template <class Record, progress::Timestamp T>
           std::move(stream)};
 }
 
+template <class Record, progress::Timestamp T>
+[[nodiscard]] Loop<T, std::vector<Record>> feedback(
+    Scope<T>& scope, progress::SummaryOf<T> summary,
+    std::source_location where = std::source_location::current()) {
+  return feedback<Record>(scope, std::move(summary), "feedback", where);
+}
+
 /// A loop of an iterative scope: the round advances by `by`, the outer time stays.
+template <class Record, progress::Timestamp Outer, progress::Timestamp Round>
+[[nodiscard]] auto loop_variable(Scope<progress::Product<Outer, Round>>& scope,
+                                 progress::SummaryOf<Round> by, std::string name,
+                                 std::source_location where = std::source_location::current()) {
+  return feedback<Record>(scope,
+                          progress::SummaryOf<progress::Product<Outer, Round>>{{}, std::move(by)},
+                          std::move(name), where);
+}
 template <class Record, progress::Timestamp Outer, progress::Timestamp Round>
 [[nodiscard]] auto loop_variable(Scope<progress::Product<Outer, Round>>& scope,
                                  progress::SummaryOf<Round> by,
                                  std::source_location where = std::source_location::current()) {
-  return feedback<Record>(
-      scope, progress::SummaryOf<progress::Product<Outer, Round>>{{}, std::move(by)}, where);
+  return loop_variable<Record>(scope, std::move(by), "feedback", where);
 }
 
 namespace internal {

@@ -402,5 +402,21 @@ TEST(Named, ConcatHasTheNameItIsGiven) {
   EXPECT_EQ(sketch.nodes[3].name, "all of them");
 }
 
+TEST(Named, InputsStreamsOfRangesAndLoopsHaveTheNamesTheyAreGiven) {
+  World world;
+  Input<int> input;
+  world[0].dataflow([&](auto& scope) {
+    auto [loop, again] = feedback<int>(scope, 1, "once more");
+    const auto stream = scope.input(input, "orders");
+    stream | concat(to_stream(scope, Ints{1, 2}, "prices")) | concat(again) |
+        filter([](int) { return false; }) | connect_loop(std::move(loop));
+  });
+  const auto sketch = world[0].sketch(0);
+  ASSERT_GE(sketch.nodes.size(), 4u);
+  EXPECT_EQ(sketch.nodes[1].name, "once more");
+  EXPECT_EQ(sketch.nodes[2].name, "orders");
+  EXPECT_EQ(sketch.nodes[3].name, "prices");
+}
+
 }  // namespace
 }  // namespace leat::dataflow

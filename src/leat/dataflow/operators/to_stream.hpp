@@ -6,6 +6,7 @@
 #include <memory>
 #include <ranges>
 #include <source_location>
+#include <string>
 #include <utility>
 
 #include <leat/dataflow/operators/unary.hpp>
@@ -15,7 +16,7 @@ namespace leat::dataflow {
 /// The records of `range`, which is moved in (or refers to something that outlives the dataflow, as
 /// a view does).
 template <progress::Timestamp T, std::ranges::input_range Range>
-[[nodiscard]] auto to_stream(Scope<T>& scope, Range range,
+[[nodiscard]] auto to_stream(Scope<T>& scope, Range range, std::string name,
                              std::source_location where = std::source_location::current()) {
   using Record = std::ranges::range_value_t<Range>;
   struct State {
@@ -25,7 +26,7 @@ template <progress::Timestamp T, std::ranges::input_range Range>
   };
   auto state = std::make_unique<State>(std::move(range));
   return source<Record>(
-      scope, "to_stream",
+      scope, std::move(name),
       [&](Capability<T> capability, const OperatorInfo& info) {
         return [state = std::move(state), capability = std::move(capability),
                 activation = info.activation](auto& output) mutable {
@@ -51,6 +52,11 @@ template <progress::Timestamp T, std::ranges::input_range Range>
         };
       },
       where);
+}
+template <progress::Timestamp T, std::ranges::input_range Range>
+[[nodiscard]] auto to_stream(Scope<T>& scope, Range range,
+                             std::source_location where = std::source_location::current()) {
+  return to_stream(scope, std::move(range), "to_stream", where);
 }
 
 }  // namespace leat::dataflow
