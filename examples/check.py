@@ -198,6 +198,43 @@ def check_logging_replay(program):
                   "logging_replay")
 
 
+def check_flow_controlled(program):
+    for workers in WORKERS:
+        line = [program, "-w", str(workers)]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=250, check=False)
+        expect(done.returncode == 0 and done.stdout == "", f"{line}: ended with {done.returncode}\n{done.stdout}")
+        lines = done.stderr.splitlines()
+        wanted = [f"@ {x // 100 * 100}: ({x}, {x})" for x in range(100_000)]
+        expect(len(lines) == workers * len(wanted), f"{line}: printed {len(lines)} lines")
+        if workers == 1:
+            expect(lines == wanted, f"{line}: the lines are not in order")
+        expect(collections.Counter(lines) == {text: workers for text in wanted}, f"{line}: other lines")
+        # No worker is more than two hundreds ahead of another.
+        times = [int(text[2:text.index(":")]) for text in lines]
+        latest = 0
+        for time in times:
+            latest = max(latest, time)
+            expect(time >= latest - 200, f"{line}: {time} was printed after {latest}")
+
+
+def check_sequence(program):
+    rounds = 7
+    for workers, lines in with_workers(program, rounds):
+        form = re.compile(rf'{SECONDS}:\tWorker (\d+):\t recv\'d: "worker (\d+), round (\d+)"')
+        orders = collections.defaultdict(list)
+        for line in lines:
+            match = form.fullmatch(line)
+            expect(match, f"sequence -w {workers}: found {line!r}")
+            receiver, sender, count = map(int, match.groups())
+            orders[receiver].append((sender, count))
+        expect(sorted(orders) == list(range(workers)), f"sequence -w {workers}: lines of workers {sorted(orders)}")
+        for order in orders.values():
+            expect_equal(order, orders[0], f"sequence -w {workers}")
+        for sender in range(workers):
+            expect_equal([count for who, count in orders[0] if who == sender], list(range(rounds)),
+                         f"sequence -w {workers}, of worker {sender}")
+
+
 def check_barrier(program):
     for workers, lines in with_workers(program, 1000):
         expect_equal(lines, [], f"barrier 1000 -w {workers}")
