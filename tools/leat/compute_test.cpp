@@ -202,6 +202,9 @@ TEST(Compute, DrawsTheDataflowItRan) {
   EXPECT_TRUE(has_channel(number_of("", "input"), rank, false)) << "into a scope";
   EXPECT_TRUE(has_channel(rank, number_of("", "add ranks"), false)) << "out of a scope";
   EXPECT_TRUE(has_channel(rank, number_of("page rank", "feedback"), false));
+  EXPECT_TRUE(std::ranges::any_of(flow.channels, [](const FlowGraph::Channel& channel) {
+    return channel.label == "exchange";
+  })) << "no channel says that records change workers on it";
   EXPECT_TRUE(
       has_channel(number_of("page rank", "feedback"), rank, true) ||
       has_channel(number_of("page rank", "feedback"), number_of("page rank", "meter"), true));

@@ -39,8 +39,9 @@ class Pictured {
       if (to == numbers_.end()) continue;  // a boundary: whoever reads behind it is drawn
       const auto from = feeder_of(edge);
       if (!from) continue;
-      graph_.channels.push_back(
-          {*from, to->second, "", graph_.operators[*from].name == "feedback"});
+      // What stays on its worker needs no word.
+      graph_.channels.push_back({*from, to->second, edge.pact == "pipeline" ? "" : edge.pact,
+                                 graph_.operators[*from].name == "feedback"});
     }
   }
 
