@@ -37,6 +37,7 @@
 #include <leat/dataflow/operators/unary.hpp>
 #include <leat/dataflow/probe.hpp>
 #include <leat/dataflow/raw_builder.hpp>
+#include <leat/dataflow/shared.hpp>
 #include <leat/dataflow/synchronization/barrier.hpp>
 #include <leat/dataflow/synchronization/sequencer.hpp>
 #include <leat/dataflow/unordered_input.hpp>

@@ -34,10 +34,10 @@ class EnterPush final : public Push<Outer, C> {
         log_(std::move(log)) {}
 
   void push(Message<Outer, C>& message) override {
-    const auto records = static_cast<std::int64_t>(message.batch.size());
-    count_.produced(message.stamp, message.batch.size());
+    const auto records = static_cast<std::int64_t>(record_count(message.batch));
+    count_.produced(message.stamp, record_count(message.batch));
     if (log_) [[unlikely]]
-      log_->crossed(message.batch.size());
+      log_->crossed(record_count(message.batch));
     Message<Inner, C> inner{message.stamp.mapped(progress::Refines<Inner, Outer>::to_inner),
                             std::move(message.batch)};
     for (const Inner& time : inner.stamp.times()) ledger_->update(source_, time, -records);
@@ -58,14 +58,13 @@ class EnterPush final : public Push<Outer, C> {
 template <class Inner, class Outer, Container C>
 class LeavePush final : public Push<Inner, C> {
  public:
-  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee,
-            LocalPtr<progress::ChannelLog> log)
+  LeavePush(EdgeCount<Inner> count, LocalPtr<Tee<Outer, C>> tee, LocalPtr<progress::ChannelLog> log)
       : count_(std::move(count)), tee_(std::move(tee)), log_(std::move(log)) {}
 
   void push(Message<Inner, C>& message) override {
-    count_.produced(message.stamp, message.batch.size());
+    count_.produced(message.stamp, record_count(message.batch));
     if (log_) [[unlikely]]
-      log_->crossed(message.batch.size());
+      log_->crossed(record_count(message.batch));
     Message<Outer, C> outer{message.stamp.mapped(progress::Refines<Inner, Outer>::to_outer),
                             std::move(message.batch)};
     tee_->push(outer);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include <leat/base/usage_error.hpp>
 #include <leat/comm/channel.hpp>
 #include <leat/core/activation.hpp>
+#include <leat/dataflow/container_builder.hpp>
 #include <leat/dataflow/message.hpp>
 #include <leat/progress/ledger.hpp>
 #include <leat/progress/watch/channel_log.hpp>
@@ -59,9 +61,9 @@ class PipelinePush final : public Push<T, C> {
       : count_(std::move(count)), queue_(std::move(queue)) {}
 
   void push(Message<T, C>& message) override {
-    count_.produced(message.stamp, message.batch.size());
+    count_.produced(message.stamp, record_count(message.batch));
     if (queue_->log) [[unlikely]]
-      queue_->log->sent_here(message.batch.size());
+      queue_->log->sent_here(record_count(message.batch));
     queue_->messages.push_back({message.stamp, std::move(message.batch)});
     if (queue_->spares.empty()) {
       message.batch = C{};
@@ -87,7 +89,7 @@ class PipelinePull final : public Pull<T, C> {
     if (queue_->messages.empty()) return false;
     auto& oldest = queue_->messages.front();
     if (queue_->log) [[unlikely]]
-      queue_->log->received_here(oldest.batch.size());
+      queue_->log->received_here(record_count(oldest.batch));
     if (queue_->spares.size() < kSpares) queue_->spares.push_back(std::move(message.batch));
     message = std::move(oldest);
     queue_->messages.drop_front();
@@ -105,11 +107,13 @@ class PipelinePull final : public Pull<T, C> {
   LocalPtr<PipelineQueue<T, C>> queue_;
 };
 
-/// Records on their way to other workers: one batch being filled per worker, all at one stamp.
-template <progress::Timestamp T, Container C>
+/// Records on their way to other workers: one builder of batches per worker, all at one stamp.
+template <progress::Timestamp T, ContainerBuilder B>
 class Partitioned {
  public:
-  Partitioned(comm::Sender<Message<T, C>> sender, LocalPtr<progress::ChannelLog> log)
+  using Batch = typename B::Batch;
+
+  Partitioned(comm::Sender<Message<T, Batch>> sender, LocalPtr<progress::ChannelLog> log)
       : sender_(std::move(sender)), log_(std::move(log)), parts_(sender_.peers()) {}
 
   [[nodiscard]] std::size_t workers() const noexcept { return parts_.size(); }
@@ -120,50 +124,53 @@ class Partitioned {
     flush();
     stamp_ = stamp;
   }
-  void add(std::size_t worker, RecordOf<C>&& record) {
-    auto& batch = parts_[worker].batch;
-    batch.push_back(std::move(record));
-    if (batch.size() >= kBatchRecords<RecordOf<C>>) send(worker);
+  template <class R>
+  void add(std::size_t worker, R&& record) {
+    B& part = parts_[worker];
+    if (!part.push(std::forward<R>(record))) [[likely]]
+      return;
+    while (Batch* const batch = part.extract()) send(worker, *batch);
   }
   void flush() {
     for (std::size_t worker = 0; worker < parts_.size(); ++worker) {
-      if (parts_[worker].batch.size() != 0) send(worker);
+      while (Batch* const batch = parts_[worker].finish()) send(worker, *batch);
     }
   }
   void release_spares() {
-    for (auto& part : parts_) {
-      if (part.batch.size() == 0) part.batch = C{};
-    }
+    for (auto& part : parts_) part.relax();
     sender_.release_spares();
   }
 
  private:
-  void send(std::size_t worker) {
-    parts_[worker].stamp = stamp_;
+  // Leaves memory that came back in `batch`.
+  void send(std::size_t worker, Batch& batch) {
+    if (record_count(batch) == 0) return;
     if (log_) [[unlikely]]
-      log_->sent(worker, parts_[worker].batch.size());
-    sender_.send(worker, parts_[worker]);
+      log_->sent(worker, record_count(batch));
+    Message<T, Batch> message{stamp_, std::move(batch)};
+    sender_.send(worker, message);
+    batch = std::move(message.batch);
   }
 
-  comm::Sender<Message<T, C>> sender_;
+  comm::Sender<Message<T, Batch>> sender_;
   LocalPtr<progress::ChannelLog> log_;
   Stamp<T> stamp_;
-  std::vector<Message<T, C>> parts_;
+  std::vector<B> parts_;
 };
 
 /// Sends each record to the worker that `Route` names: `route(record) mod peers`.
-template <progress::Timestamp T, Container C, class Route>
+template <progress::Timestamp T, Drainable C, PreservesLength B, class Route>
 class ExchangePush final : public Push<T, C> {
  public:
-  ExchangePush(EdgeCount<T> count, Partitioned<T, C> parts, Route route)
+  ExchangePush(EdgeCount<T> count, Partitioned<T, B> parts, Route route)
       : count_(std::move(count)), parts_(std::move(parts)), route_(std::move(route)) {}
 
   void push(Message<T, C>& message) override {
-    count_.produced(message.stamp, message.batch.size());
+    count_.produced(message.stamp, record_count(message.batch));
     parts_.at(message.stamp);
     const std::uint64_t peers = parts_.workers();
     const std::uint64_t mask = std::has_single_bit(peers) ? peers - 1 : 0;
-    for (auto& record : message.batch) {
+    for (auto&& record : message.batch) {
       const auto route = static_cast<std::uint64_t>(route_(std::as_const(record)));
       parts_.add(mask != 0 ? route & mask : route % peers, std::move(record));
     }
@@ -174,28 +181,28 @@ class ExchangePush final : public Push<T, C> {
 
  private:
   EdgeCount<T> count_;
-  Partitioned<T, C> parts_;
+  Partitioned<T, B> parts_;
   Route route_;
 };
 
 /// Hands each batch to a user's distributor: `distribute(batch, give)`, where `give(worker,
 /// record)` sends.
-template <progress::Timestamp T, Container C, class Distribute>
+template <progress::Timestamp T, Drainable C, class Distribute>
 class DistributePush final : public Push<T, C> {
  public:
-  DistributePush(EdgeCount<T> count, Partitioned<T, C> parts, Distribute distribute,
-                 std::string who)
+  DistributePush(EdgeCount<T> count, Partitioned<T, CapacityBuilder<C>> parts,
+                 Distribute distribute, std::string who)
       : count_(std::move(count)),
         parts_(std::move(parts)),
         distribute_(std::move(distribute)),
         who_(std::move(who)) {}
 
   void push(Message<T, C>& message) override {
-    const std::size_t records = message.batch.size();
+    const std::size_t records = record_count(message.batch);
     count_.produced(message.stamp, records);
     parts_.at(message.stamp);
     std::size_t given = 0;
-    distribute_(message.batch, [&](std::size_t worker, RecordOf<C> record) {
+    distribute_(message.batch, [&](std::size_t worker, Taken record) {
       if (worker >= parts_.workers()) {
         throw UsageError(who_, "worker " + std::to_string(worker),
                          std::to_string(parts_.workers()) + " workers", "name one below that");
@@ -214,8 +221,10 @@ class DistributePush final : public Push<T, C> {
   void release_spares() override { parts_.release_spares(); }
 
  private:
+  using Taken = std::remove_cvref_t<TakenOf<C>>;
+
   EdgeCount<T> count_;
-  Partitioned<T, C> parts_;
+  Partitioned<T, CapacityBuilder<C>> parts_;
   Distribute distribute_;
   std::string who_;
 };
@@ -238,7 +247,7 @@ class ChannelPull final : public Pull<T, C> {
   bool pull_and_tell(Message<T, C>& message) {
     std::size_t from = 0;
     if (!receiver_.receive(message, from)) return false;
-    log_->received(from, message.batch.size());
+    log_->received(from, record_count(message.batch));
     return true;
   }
 

@@ -14,11 +14,12 @@
 // Source    Timely Dataflow's `InputHandle`.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ class Input {
                 "Input: its time must be totally ordered; use unordered_input for others");
 
  public:
-  using Batch = std::vector<Record>;
+  using Batch = BatchOf<Record>;
   using leat_stays_on_its_worker = void;
 
   Input() = default;
@@ -76,10 +77,13 @@ class Input {
   [[nodiscard]] const T& time() const noexcept { return time_; }
 
   /// Sends one record at the current time. It may wait in a batch until `flush` or `advance_to`.
-  void send(Record record) {
-    require_open("a record to be sent");
-    batch_.push_back(std::move(record));
-    if (batch_.size() >= kBatchRecords<Record>) ship();
+  void send(RecordOf<Batch> record) { push(std::move(record)); }
+  /// The same of anything that the input's batches take, such as a text for a column of texts.
+  template <class R>
+    requires(!std::same_as<Batch, std::vector<Record>> && PushInto<Batch, R> &&
+             !std::is_arithmetic_v<std::remove_cvref_t<R>>)
+  void send(R&& record) {
+    push(std::forward<R>(record));
   }
 
   /// Sends a batch, together with what waits from `send`, as exactly one; leaves an empty one.
@@ -87,11 +91,10 @@ class Input {
   /// Workers that sleep are told: no `flush` is needed.
   void send_batch(Batch& records) {
     require_open("a batch to be sent");
-    if (batch_.empty()) {
+    if (record_count(batch_) == 0) {
       std::swap(batch_, records);
     } else {
-      batch_.insert(batch_.end(), std::make_move_iterator(records.begin()),
-                    std::make_move_iterator(records.end()));
+      for (auto&& record : records) batch_.push_back(std::move(record));
     }
     flush();
     records.clear();
@@ -141,7 +144,7 @@ class Input {
     if (who_.empty()) who_ = name.described();
     require_open("a dataflow to be fed");
     forget_ended();
-    if (!Copyable<Record> && !attached_.empty()) {
+    if (!CopyableContainer<Batch> && !attached_.empty()) {
       throw UsageError(name.described(), "a dataflow to be fed",
                        "an input that feeds another one, with records that cannot be copied",
                        "give each dataflow an input of its own");
@@ -175,6 +178,13 @@ class Input {
                   [](const Attached& to) { return to.capability.token()->ledger->closed(); });
   }
 
+  template <class R>
+  void push(R&& record) {
+    require_open("a record to be sent");
+    batch_.push_back(std::forward<R>(record));
+    if (at_capacity(batch_)) ship();
+  }
+
   void require_open(const char* what) const {
     if (closed_)
       throw UsageError(described(), what, "an input that was closed",
@@ -182,7 +192,7 @@ class Input {
   }
 
   void ship() {
-    if (batch_.empty()) return;
+    if (record_count(batch_) == 0) return;
     forget_ended();
     require_own_thread();
     for (std::size_t i = 0; i < attached_.size(); ++i) {
@@ -190,7 +200,7 @@ class Input {
       from_outside(attached_[i], [&] {
         attached_[i].spares->keep(*attached_[i].capability.token());
         Message<T, Batch> message{Stamp<T>(time_), {}};
-        if constexpr (Copyable<Record>) {
+        if constexpr (CopyableContainer<Batch>) {
           if (!is_last) message.batch = batch_;
         }
         if (is_last) message.batch = std::move(batch_);
@@ -235,7 +245,7 @@ StreamOf<T, Record> Scope<T>::input(Input<Record, T>& handle, std::string name,
                                     std::source_location where) {
   OperatorBuilder<T> builder(state_, std::move(name), where);
   builder.held_outside("input handle");
-  auto [port, stream] = builder.template new_output<std::vector<Record>>();
+  auto [port, stream] = builder.template new_output<BatchOf<Record>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {
     handle.attach(std::move(capabilities[0]), port.core()->tee);
     return [] {};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <source_location>
+#include <type_traits>
 #include <utility>
 
 #include <leat/base/type_name.hpp>
@@ -77,7 +78,8 @@ auto input_channel(const Connection<T>& at, const char* pact) {
 }
 }  // namespace internal
 
-template <class Route>
+/// `Builder` makes the batches that travel; void for the default.
+template <class Route, class Builder = void>
 struct Exchange {
   static constexpr const char* kName = "exchange";
 
@@ -90,18 +92,30 @@ struct Exchange {
         Sendable<Record>,
         "exchange: these records must stay on their worker (IsSendable<Record> is false); "
         "use pipeline, or send what they refer to");
+    static_assert(Sendable<C>,
+                  "exchange: these batches must stay on their worker (IsSendable<Batch> is false), "
+                  "as shared ones must; use pipeline, or copy the records out first");
+    static_assert(Drainable<C>, "exchange: the batches cannot be gone through (begin and end)");
     static_assert(std::movable<Record>,
                   "exchange: records must be movable to reach another worker");
-    static_assert(std::is_invocable_v<const Route&, const Record&>,
+    static_assert(std::is_invocable_v<const Route&, ReadOf<C>>,
                   "exchange: the route must be callable with a const record");
     static_assert(
-        std::integral<std::invoke_result_t<const Route&, const Record&>>,
+        std::integral<std::invoke_result_t<const Route&, ReadOf<C>>>,
         "exchange: the route must return an integer, the number of a worker modulo the workers");
+    using Parts = std::conditional_t<std::is_void_v<Builder>, CapacityBuilder<C>, Builder>;
+    static_assert(BuilderFor<Parts, TakenOf<C>>,
+                  "exchange: the builder does not take the records (push)");
+    static_assert(PreservesLength<Parts>,
+                  "exchange: the builder does not promise to give out as many records as it was "
+                  "given (preserves_length), so progress could not count them");
+    static_assert(std::same_as<typename Parts::Batch, C>,
+                  "exchange: the builder makes other batches than the stream carries");
     // One worker has every record where it belongs.
     if (at.scope.context->seat.peers() == 1) return pipeline_ends<C>(std::move(at));
     auto [sender, receiver] = internal::input_channel<C>(at, kName);
-    return {std::make_unique<ExchangePush<T, C, Route>>(
-                std::move(at.count), Partitioned<T, C>(std::move(sender), at.log), route),
+    return {std::make_unique<ExchangePush<T, C, Parts, Route>>(
+                std::move(at.count), Partitioned<T, Parts>(std::move(sender), at.log), route),
             std::make_unique<ChannelPull<T, C>>(std::move(receiver), at.log)};
   }
 };
@@ -114,12 +128,12 @@ struct Distribute {
 
   template <Container C, progress::Timestamp T>
   EdgeEnds<T, C> connect(Connection<T> at) const {
-    static_assert(Sendable<RecordOf<C>>,
+    static_assert(Sendable<RecordOf<C>> && Sendable<C>,
                   "distribute: these records must stay on their worker; use pipeline");
     auto [sender, receiver] = internal::input_channel<C>(at, kName);
     return {std::make_unique<DistributePush<T, C, Distributor>>(
-                std::move(at.count), Partitioned<T, C>(std::move(sender), at.log), distribute,
-                at.name.described() + ", distributor"),
+                std::move(at.count), Partitioned<T, CapacityBuilder<C>>(std::move(sender), at.log),
+                distribute, at.name.described() + ", distributor"),
             std::make_unique<ChannelPull<T, C>>(std::move(receiver), at.log)};
   }
 };
@@ -130,6 +144,12 @@ inline constexpr Pipeline pipeline{};
 /// Records go where `route` says.
 template <class Route>
 [[nodiscard]] Exchange<Route> exchange_by(Route route) {
+  return {std::move(route)};
+}
+
+/// The same, in batches that `Builder` makes: one that preserves length.
+template <class Builder, class Route>
+[[nodiscard]] Exchange<Route, Builder> exchange_by(Route route) {
   return {std::move(route)};
 }
 

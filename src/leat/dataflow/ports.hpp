@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -29,6 +30,7 @@
 #include <leat/base/usage_error.hpp>
 #include <leat/dataflow/activator.hpp>
 #include <leat/dataflow/capability.hpp>
+#include <leat/dataflow/container_builder.hpp>
 #include <leat/dataflow/message.hpp>
 #include <leat/dataflow/tee.hpp>
 #include <leat/progress/subgraph.hpp>
@@ -157,12 +159,12 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>,
   bool in_session = false;
 
   void ship() {
-    if (message.batch.size() == 0) return;
+    if (record_count(message.batch) == 0) return;
     if (token->ledger->closed()) {  // whoever would receive it is gone
       message.batch.clear();
       return;
     }
-    context->fuel -= static_cast<std::int64_t>(message.batch.size());
+    context->fuel -= static_cast<std::int64_t>(record_count(message.batch));
     tee->push(message);
     message.batch.clear();
     if (!listed) {
@@ -172,7 +174,7 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>,
     }
   }
   void release_spares() override {
-    if (message.batch.size() == 0) message.batch = C{};
+    if (record_count(message.batch) == 0) message.batch = C{};
     tee->release_spares();
   }
   void flush() override {
@@ -268,7 +270,7 @@ class Received {
   Received(LocalPtr<internal::InputCore<T, C>> core, Message<T, C> message)
       : core_(std::move(core)),
         message_(std::move(message)),
-        count_(static_cast<std::int64_t>(message_.batch.size())) {}
+        count_(static_cast<std::int64_t>(record_count(message_.batch))) {}
 
  private:
   [[nodiscard]] bool allows(const T& time, const T& later, std::uint32_t output) const {
@@ -320,8 +322,8 @@ class InputPort {
       return std::nullopt;
     }
     if (++core.taken == 1) core.keep();
-    *core.context->records += message.batch.size();
-    core.context->fuel -= static_cast<std::int64_t>(message.batch.size());
+    *core.context->records += record_count(message.batch);
+    core.context->fuel -= static_cast<std::int64_t>(record_count(message.batch));
     return Received<T, C>(core_, std::move(message));
   }
 
@@ -366,7 +368,7 @@ class [[nodiscard]] Session {
   void give(R&& record) {
     auto& batch = core_.message.batch;
     batch.push_back(std::forward<R>(record));
-    if (batch.size() >= kBatchRecords<RecordOf<C>>) core_.ship();
+    if (at_capacity(batch)) core_.ship();
   }
   /// Sends each of `records`; moves them out of a container that is given away.
   template <class Range>
@@ -404,6 +406,42 @@ class [[nodiscard]] Session {
   int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
 
+/// Records on their way out of an operator through a builder of the author's own. What it still
+/// holds leaves when this is destroyed; the builder gives its memory up then.
+template <progress::Timestamp T, ContainerBuilder B>
+class [[nodiscard]] BuiltSession {
+ public:
+  using Batch = typename B::Batch;
+
+  BuiltSession(const BuiltSession&) = delete;
+  BuiltSession& operator=(const BuiltSession&) = delete;
+  ~BuiltSession() noexcept(false) {
+    const bool failed = std::uncaught_exceptions() > exceptions_;
+    while (Batch* const batch = builder_.finish()) {
+      if (!failed) session_.give_batch(*batch);
+    }
+    builder_.relax();
+  }
+
+  /// Gives one record to the builder.
+  template <class R>
+    requires BuilderFor<B, R>
+  void give(R&& record) {
+    if (!builder_.push(std::forward<R>(record))) return;
+    while (Batch* const batch = builder_.extract()) session_.give_batch(*batch);
+  }
+
+  /// For output ports.
+  template <class At>
+  BuiltSession(OutputPort<T, Batch>& port, const At& at, B& builder)
+      : session_(port.session(at)), builder_(builder) {}
+
+ private:
+  Session<T, Batch> session_;
+  B& builder_;
+  int exceptions_ = std::uncaught_exceptions();  // under way when this was made
+};
+
 /// Where an operator sends records.
 template <progress::Timestamp T, Container C>
 class OutputPort {
@@ -436,6 +474,14 @@ class OutputPort {
       return std::string("a message of an input that does not lead to it at the same time");
     });
     return {*core_, message.stamp()};
+  }
+
+  /// Opens a session, at what the others open at, that sends what `builder` makes of the records.
+  /// `builder` must outlive it.
+  template <class At, ContainerBuilder B>
+    requires std::same_as<typename B::Batch, C>
+  BuiltSession<T, B> session(const At& at, B& builder) {
+    return {*this, at, builder};
   }
 
   /// Which of the operator's outputs it is.

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <leat/base/type_name.hpp>
 #include <leat/dataflow/scope_state.hpp>
@@ -56,8 +55,8 @@ class Stream
   bool counted_;
 };
 
-/// A stream of `Record`s in the default batches.
+/// A stream of `Record`s in the default batches, or, of `Batched<C>`, in batches `C`.
 template <progress::Timestamp T, class Record>
-using StreamOf = Stream<T, std::vector<Record>>;
+using StreamOf = Stream<T, BatchOf<Record>>;
 
 }  // namespace leat::dataflow

@@ -35,7 +35,7 @@ template <EventSource Source>
                        "one that goes on", "step the dataflow that writes it until it has ended");
     }
     auto* const messages = std::get_if<Messages<T, C>>(&event);
-    if (messages == nullptr || messages->batch.size() == 0) continue;
+    if (messages == nullptr || record_count(messages->batch) == 0) continue;
     const auto times = messages->stamp.times();
     if constexpr (Copyable<RecordOf<C>>) {
       for (const T& time : times.first(times.size() - 1)) {

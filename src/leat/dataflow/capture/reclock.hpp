@@ -44,7 +44,7 @@ class HeldBatches {
       auto& batches = at->second;
       while (!batches.empty()) {
         if (left == 0) return false;
-        left -= std::min(left, static_cast<std::size_t>(batches.front().size()));
+        left -= std::min(left, static_cast<std::size_t>(record_count(batches.front())));
         f(batches.front());
         batches.pop_front();
       }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <source_location>
 #include <type_traits>
@@ -20,6 +21,30 @@ namespace leat::dataflow {
 
 namespace internal {
 
+/// Of a record of two parts, a pair or a class of two members: the type of the first.
+template <class R>
+auto key_type(const R& record) {
+  [[maybe_unused]] const auto& [key, value] = record;
+  return std::type_identity<std::remove_cvref_t<decltype(key)>>();
+}
+template <class R>
+using KeyOf = typename decltype(key_type(std::declval<const R&>()))::type;
+
+/// The state of a key, which is made if there is none. A key may be a view, as columns show it: it
+/// becomes a key of its own only where it is new.
+template <class States, class K>
+auto& state_of(States& states, const K& key) {
+  using Key = typename States::key_type;
+  if constexpr (std::is_same_v<K, Key>) {
+    return states[key];
+  } else if constexpr (requires { states.find(key); }) {
+    const auto at = states.find(key);
+    return at != states.end() ? at->second : states[Key(key)];
+  } else {
+    return states[Key(key)];
+  }
+}
+
 /// Builds an operator that keeps a `State` per time, feeds it batches, and sends what it became
 /// when the time is complete: `add(state, batch)`, and `finish(state, session, left)`, which sends
 /// at most `left` records, takes them off it, and returns whether it sent all.
@@ -29,7 +54,7 @@ StreamOf<T, R> per_time(const Stream<T, C>& stream, const progress::NodeName& na
                         const Pact& pact, Fresh fresh, Add add, Finish finish) {
   OperatorBuilder<T> builder(stream.scope_state(), name);
   auto input = builder.new_input(stream, pact);
-  auto [port, results] = builder.template new_output<std::vector<R>>();
+  auto [port, results] = builder.template new_output<BatchOf<R>>();
   builder.build([&](auto) {
     return [input = std::move(input), output = std::move(port), states = std::map<T, State>(),
             complete = CompleteTimes<T>(builder.info().activation), fresh = std::move(fresh),
@@ -86,12 +111,23 @@ class CountOp : public Named<CountOp> {
   auto apply(Stream<T, C> stream) && {
     return per_time<std::size_t, std::size_t>(
         stream, this->name_, pipeline, [] { return std::size_t{0}; },
-        [](std::size_t& count, C& records) { count += records.size(); },
+        [](std::size_t& count, C& records) { count += record_count(records); },
         [](std::size_t count, auto& session, std::size_t& left) {
           session.give(count);
           --left;
           return true;
         });
+  }
+};
+
+/// Hashes keys, and views of keys, for a map.
+template <class Hash>
+struct ViewHash {
+  using is_transparent = void;
+  [[no_unique_address]] Hash hash;
+  template <class K>
+  std::size_t operator()(const K& key) const {
+    return static_cast<std::size_t>(hash(key));
   }
 };
 
@@ -106,20 +142,18 @@ class AggregateOp : public Named<AggregateOp<State, Fold, Emit, Hash>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    using Key = std::decay_t<decltype(std::declval<RecordOf<C>&>().first)>;
+    using Key = KeyOf<RecordOf<C>>;
     using R = std::decay_t<std::invoke_result_t<Emit&, const Key&, State&&>>;
-    struct KeyHash {
-      [[no_unique_address]] Hash hash;
-      std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(hash(key)); }
-    };
-    using States = std::unordered_map<Key, State, KeyHash>;
+    using States = std::unordered_map<Key, State, ViewHash<Hash>, std::equal_to<>>;
     return per_time<States, R>(
-        stream, this->name_,
-        exchange_by([hash = hash_](const RecordOf<C>& record) { return hash(record.first); }),
-        [hash = hash_] { return States(8, KeyHash{hash}); },
+        stream, this->name_, exchange_by([hash = hash_](ReadOf<C> record) {
+          const auto& [key, value] = record;
+          return hash(key);
+        }),
+        [hash = hash_] { return States(8, ViewHash<Hash>{hash}); },
         [fold = std::move(fold_)](States& states, C& records) mutable {
-          for (auto& [key, value] : records) {
-            auto& state = states[key];
+          for (auto&& [key, value] : records) {
+            auto& state = state_of(states, std::as_const(key));
             fold(std::as_const(key), std::move(value), state);
           }
         },

@@ -72,7 +72,7 @@ class DelayBatchOp : public Named<DelayBatchOp<F>> {
           const auto at = waiting.find(capability.time());
           auto session = output.session(capability);
           for (auto& batches = at->second; left > 0 && !batches.empty(); batches.pop_front()) {
-            left -= std::min<std::size_t>(left, batches.front().size());
+            left -= std::min<std::size_t>(left, record_count(batches.front()));
             session.give_batch(batches.front());
           }
           if (!at->second.empty()) return false;

@@ -65,19 +65,19 @@ struct Loop {
 
 /// A loop of `Record`s whose times advance by `summary` each round, under a name for reports.
 template <class Record, progress::Timestamp T>
-[[nodiscard]] Loop<T, std::vector<Record>> feedback(
+[[nodiscard]] Loop<T, BatchOf<Record>> feedback(
     Scope<T>& scope, progress::SummaryOf<T> summary, std::string name,
     std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), std::move(name), where);
   auto [output, stream] =
-      builder.template new_output<std::vector<Record>>(std::vector<LinkTo<T>>{});
-  return {FeedbackHandle<T, std::vector<Record>>(std::move(builder), std::move(output),
+      builder.template new_output<BatchOf<Record>>(std::vector<LinkTo<T>>{});
+  return {FeedbackHandle<T, BatchOf<Record>>(std::move(builder), std::move(output),
                                                  std::move(summary)),
           std::move(stream)};
 }
 
 template <class Record, progress::Timestamp T>
-[[nodiscard]] Loop<T, std::vector<Record>> feedback(
+[[nodiscard]] Loop<T, BatchOf<Record>> feedback(
     Scope<T>& scope, progress::SummaryOf<T> summary,
     std::source_location where = std::source_location::current()) {
   return feedback<Record>(scope, std::move(summary), "feedback", where);

@@ -25,21 +25,21 @@ class InspectOp : public Named<InspectOp<kLook, F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    return on_records<RecordOf<C>>(stream, this->name_,
-                                   [f = std::move(f_)](auto& input, auto& output) mutable {
-                                     input.for_each([&](auto& message) {
-                                       const C& records = message.records();
-                                       if constexpr (kLook == Look::batch) {
-                                         f(message.time(), records);
-                                       } else if constexpr (kLook == Look::time) {
-                                         for (const auto& record : records)
-                                           f(message.time(), record);
-                                       } else {
-                                         for (const auto& record : records) f(record);
-                                       }
-                                       output.session(message).give_batch(message.records());
-                                     });
-                                   });
+    return on_records<Batched<C>>(stream, this->name_,
+                                  [f = std::move(f_)](auto& input, auto& output) mutable {
+                                    input.for_each([&](auto& message) {
+                                      const C& records = message.records();
+                                      if constexpr (kLook == Look::batch) {
+                                        f(message.time(), records);
+                                      } else if constexpr (kLook == Look::time) {
+                                        for (const auto& record : records)
+                                          f(message.time(), record);
+                                      } else {
+                                        for (const auto& record : records) f(record);
+                                      }
+                                      output.session(message).give_batch(message.records());
+                                    });
+                                  });
   }
 
  private:

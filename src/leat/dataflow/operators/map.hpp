@@ -25,12 +25,13 @@ namespace leat::dataflow {
 
 namespace internal {
 
-/// Builds a pipeline operator that is run for records only: `logic(input, output)`.
+/// Builds a pipeline operator that is run for records only: `logic(input, output)`. `R` is what
+/// comes out, a type of records or `Batched<C>`.
 template <class R, progress::Timestamp T, Container C, class Logic>
 StreamOf<T, R> on_records(const Stream<T, C>& stream, const progress::NodeName& name, Logic logic) {
   OperatorBuilder<T> builder(stream.scope_state(), name);
   auto input = builder.new_input(stream, pipeline);
-  auto [port, produced] = builder.template new_output<std::vector<R>>();
+  auto [port, produced] = builder.template new_output<BatchOf<R>>();
   builder.set_interest(0, progress::FrontierInterest::never);
   builder.build([&](auto) {
     return [input = std::move(input), output = std::move(port),
@@ -46,14 +47,14 @@ class MapOp : public Named<MapOp<F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    static_assert(std::is_invocable_v<F&, RecordOf<C>>,
+    static_assert(std::is_invocable_v<F&, TakenOf<C>>,
                   "map: the function cannot be called with a record");
-    using R = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
+    using R = std::decay_t<std::invoke_result_t<F&, TakenOf<C>>>;
     return on_records<R>(stream, this->name_,
                          [f = std::move(f_)](auto& input, auto& output) mutable {
                            input.for_each([&](auto& message) {
                              auto session = output.session(message);
-                             for (auto& record : message.records())
+                             for (auto&& record : message.records())
                                session.give(f(std::move(record)));
                            });
                          });
@@ -73,13 +74,13 @@ class MapInPlaceOp : public Named<MapInPlaceOp<F>> {
   auto apply(Stream<T, C> stream) && {
     static_assert(std::is_invocable_v<F&, RecordOf<C>&>,
                   "map_in_place: the function takes a record by reference");
-    return on_records<RecordOf<C>>(stream, this->name_,
-                                   [f = std::move(f_)](auto& input, auto& output) mutable {
-                                     input.for_each([&](auto& message) {
-                                       for (auto& record : message.records()) f(record);
-                                       output.session(message).give_batch(message.records());
-                                     });
-                                   });
+    return on_records<Batched<C>>(stream, this->name_,
+                                  [f = std::move(f_)](auto& input, auto& output) mutable {
+                                    input.for_each([&](auto& message) {
+                                      for (auto& record : message.records()) f(record);
+                                      output.session(message).give_batch(message.records());
+                                    });
+                                  });
   }
 
  private:
@@ -93,13 +94,22 @@ class FilterOp : public Named<FilterOp<F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    static_assert(std::is_invocable_r_v<bool, F&, const RecordOf<C>&>,
+    static_assert(std::is_invocable_r_v<bool, F&, ReadOf<C>>,
                   "filter: the function takes a const record and returns whether it stays");
-    return on_records<RecordOf<C>>(
+    return on_records<Batched<C>>(
         stream, this->name_, [f = std::move(f_)](auto& input, auto& output) mutable {
           input.for_each([&](auto& message) {
-            std::erase_if(message.records(), [&](const RecordOf<C>& record) { return !f(record); });
-            output.session(message).give_batch(message.records());
+            auto& records = message.records();
+            const auto goes = [&](ReadOf<C> record) { return !f(record); };
+            if constexpr (requires { std::erase_if(records, goes); }) {
+              std::erase_if(records, goes);
+              output.session(message).give_batch(records);
+            } else {
+              auto session = output.session(message);
+              for (auto&& record : records) {
+                if (!goes(record)) session.give(std::move(record));
+              }
+            }
           });
         });
   }
@@ -113,8 +123,15 @@ template <class R, class Session>
 class Emit {
  public:
   explicit Emit(Session& session) : session_(session) {}
-  void operator()(R record) {
+  void operator()(RecordOf<BatchOf<R>> record) {
     session_.give(std::move(record));
+    ++given_;
+  }
+  /// The same of anything that batches of an author's choice take, such as views.
+  template <class View>
+    requires(!std::same_as<BatchOf<R>, std::vector<R>> && PushInto<BatchOf<R>, View>)
+  void operator()(View&& record) {
+    session_.give(std::forward<View>(record));
     ++given_;
   }
   [[nodiscard]] std::size_t given() const noexcept { return given_; }
@@ -128,7 +145,7 @@ class Emit {
 /// time.
 template <progress::Timestamp T, Container C, class F>
 class FlatMapLogic {
-  using Range = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
+  using Range = std::decay_t<std::invoke_result_t<F&, TakenOf<C>>>;
   using R = std::ranges::range_value_t<Range>;
 
  public:
@@ -203,10 +220,10 @@ class FlatMapOp : public Named<FlatMapOp<F>> {
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
     static_assert(
-        std::is_invocable_v<F&, RecordOf<C>>,
+        std::is_invocable_v<F&, TakenOf<C>>,
         "flat_map: the function takes a record and returns a range; or name the record it emits, "
         "flat_map<R>(f), and take (record, auto& out)");
-    using Range = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
+    using Range = std::decay_t<std::invoke_result_t<F&, TakenOf<C>>>;
     static_assert(std::ranges::input_range<Range>,
                   "flat_map: what the function returns is not a range");
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
@@ -237,7 +254,7 @@ class FlatMapPushOp : public Named<FlatMapPushOp<R, F>> {
   auto apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pipeline);
-    auto [port, produced] = builder.template new_output<std::vector<R>>();
+    auto [port, produced] = builder.template new_output<BatchOf<R>>();
     builder.set_interest(0, progress::FrontierInterest::never);
     builder.build([&](auto) {
       return [input = std::move(input), output = std::move(port), f = std::move(f_),

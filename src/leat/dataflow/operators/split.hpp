@@ -53,7 +53,7 @@ class BranchOp : public Named<BranchOp<F>> {
         input.for_each([&](auto& message) {
           auto to_false = no.session(message);
           auto to_true = yes.session(message);
-          for (auto& record : message.records()) {
+          for (auto&& record : message.records()) {
             if (f(message.time(), std::as_const(record))) {
               to_true.give(std::move(record));
             } else {
@@ -106,7 +106,7 @@ class OkErrOp : public Named<OkErrOp<F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    using Either = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
+    using Either = std::decay_t<std::invoke_result_t<F&, TakenOf<C>>>;
     static_assert(
         requires(Either either) { std::get<1>(either); },
         "ok_err: the function returns std::variant<Ok, Err>");
@@ -123,7 +123,7 @@ class OkErrOp : public Named<OkErrOp<F>> {
         input.for_each([&](auto& message) {
           auto to_ok = ok_port.session(message);
           auto to_err = err_port.session(message);
-          for (auto& record : message.records()) {
+          for (auto&& record : message.records()) {
             auto either = f(std::move(record));
             if (either.index() == 0) {
               to_ok.give(std::get<0>(std::move(either)));
@@ -149,7 +149,7 @@ class PartitionOp : public Named<PartitionOp<F>> {
 
   template <progress::Timestamp T, Container C>
   auto apply(Stream<T, C> stream) && {
-    using Routed = std::decay_t<std::invoke_result_t<F&, RecordOf<C>>>;
+    using Routed = std::decay_t<std::invoke_result_t<F&, TakenOf<C>>>;
     static_assert(
         requires(Routed routed) {
           routed.first;
@@ -171,7 +171,7 @@ class PartitionOp : public Named<PartitionOp<F>> {
               buffers = std::vector<std::vector<R>>(parts_), who = builder.name().described(),
               f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
-          for (auto& record : message.records()) {
+          for (auto&& record : message.records()) {
             auto routed = f(std::move(record));
             if (static_cast<std::uint64_t>(routed.first) >= buffers.size()) {
               throw UsageError(who, "part " + std::to_string(routed.first),

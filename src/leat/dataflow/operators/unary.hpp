@@ -8,6 +8,8 @@
 //             logic(input, output, notificator)       unary_notify
 //             logic(left, right, output[, notificator])  binary...
 //           It returns nothing, or `true` while the operator is incomplete.
+//           `R` is the type of the records that come out, in `std::vector`s; or `Batched<C>` for
+//           batches `C`.
 // Protocol  Plain operators run when records arrive or when they are activated; `_frontier` and
 //           `_notify` also when an input's frontier changes.
 #pragma once
@@ -61,7 +63,7 @@ class UnaryOp : public Named<UnaryOp<kKind, R, Pact, Make, First>> {
   StreamOf<T, R> apply(Stream<T, C> stream) && {
     OperatorBuilder<T> builder(stream.scope_state(), this->name_);
     auto input = builder.new_input(stream, pact_);
-    auto [port, produced] = builder.template new_output<std::vector<R>>();
+    auto [port, produced] = builder.template new_output<BatchOf<R>>();
     builder.set_interest(0, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
       if constexpr (kKind == LogicKind::notify) {
@@ -105,7 +107,7 @@ class BinaryOp : public Named<BinaryOp<kKind, R, T, Right, PactL, PactR, Make, F
     OperatorBuilder<T> builder(left_stream.scope_state(), this->name_);
     auto left = builder.new_input(left_stream, left_pact_);
     auto right = builder.new_input(right_, right_pact_);
-    auto [port, produced] = builder.template new_output<std::vector<R>>();
+    auto [port, produced] = builder.template new_output<BatchOf<R>>();
     builder.set_interest(0, interest_of(kKind));
     builder.set_interest(1, interest_of(kKind));
     builder.build([&](std::vector<Capability<T>> capabilities) {
@@ -239,7 +241,7 @@ template <class R, progress::Timestamp T, class Make>
 [[nodiscard]] StreamOf<T, R> source(Scope<T>& scope, std::string name, Make make,
                                     std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), std::move(name), where);
-  auto [port, produced] = builder.template new_output<std::vector<R>>();
+  auto [port, produced] = builder.template new_output<BatchOf<R>>();
   builder.build([&](std::vector<Capability<T>> capabilities) {
     return [output = std::move(port),
             logic = make(std::move(capabilities[0]), builder.info())]() mutable {
