@@ -88,6 +88,22 @@ def check_unordered_input(program):
     expect_equal(run(program), [f"{r} -> [{r}]" for r in range(10)], "unordered_input")
 
 
+def check_rc(program):
+    for workers, lines in with_workers(program):
+        expect_equal(sorted(lines), sorted(f"hello Test {{ _field: {r} }}" for r in range(10) for _ in range(workers)),
+                     f"rc -w {workers}")
+
+
+def check_columnar(program):
+    for workers, lines in with_workers(program):
+        expected = []
+        for r in range(3):
+            words = {"to": 2, "be": 2, "or": 1, "not": 1}
+            expected += [f"round {r}: {word} {n * workers * (r + 1)}" for word, n in words.items()]
+            expected += [f"worker {i}: complete up to {r}" for i in range(workers)]
+        expect_equal(sorted(lines), sorted(expected), f"columnar -w {workers}")
+
+
 def check_event_driven(program):
     for record in (["record"], []):
         for workers in WORKERS:

@@ -13,6 +13,7 @@
 #include <leat/dataflow/capture/extract.hpp>
 #include <leat/dataflow/capture/reclock.hpp>
 #include <leat/dataflow/capture/replay.hpp>
+#include <leat/dataflow/columnar/columns.hpp>
 #include <leat/dataflow/execute.hpp>
 #include <leat/dataflow/for_each_time.hpp>
 #include <leat/dataflow/hash.hpp>
