@@ -76,7 +76,7 @@ class ReclockOp : public Named<ReclockOp<T, Ticks>> {
         input.for_each([&](auto& message) { held.add(message.time(), message.records()); });
         ticks.for_each([&](auto& message) { notificator.notify_at(message.retain()); });
         notificator.look_again();
-        std::size_t left = kRecordsPerActivation<RecordOf<C>>;
+        std::size_t left = records_left<RecordOf<C>>(self);
         for (;;) {
           if (!now) now = notificator.next(input.frontier(), ticks.frontier());
           if (!now) return;

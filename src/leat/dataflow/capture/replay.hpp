@@ -11,7 +11,8 @@
 //       times that are open in it: so the frontier of what is replayed is that of what was
 //       captured.
 //   (2) A stream that breaks the rules of event.hpp is refused before progress hears of it.
-//   (3) An activation takes at most kMessagesPerActivation events from each source.
+//   (3) An activation takes at most kMessagesPerActivation events from each source, and no second
+//       one once its fuel is spent.
 // Errors    `StreamBroken` for a stream that broke off, is malformed, or breaks the rules: it ends
 //           the dataflow, and is the worker's result.
 // Source    Timely Dataflow's `Replay`, which counts without capabilities, trusts the events, and
@@ -109,9 +110,10 @@ class Replaying {
   /// Takes events and sends what is in them until there are none, or it took its share.
   ///
   /// Returns: `event` if it took its share and there may be more; else what was found last.
-  Next run(OutputPort<T, C>& output, const std::string& who) {
+  Next run(OutputPort<T, C>& output, const std::string& who, const Activator& self) {
     Event<T, C> event;
-    for (std::uint32_t left = kMessagesPerActivation; left > 0; --left) {
+    for (std::uint32_t taken = 0; taken < kMessagesPerActivation; ++taken) {
+      if (taken > 0 && self.should_yield()) break;
       const Next next = source_.next(event);
       if (next == Next::event) {
         ++events_;
@@ -192,7 +194,7 @@ class ReplayLogic {
   bool operator()() {
     bool is_idle = false;
     for (auto each = running_.begin(); each != running_.end();) {
-      const Next next = each->run(output_, who_);
+      const Next next = each->run(output_, who_, self_);
       if (next == Next::over) {
         each = running_.erase(each);
         continue;

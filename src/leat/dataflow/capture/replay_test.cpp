@@ -78,6 +78,64 @@ TEST(Capture, OfADroppedDataflowIsBroken) {
   EXPECT_NE(events.error().message.find("its writer went away"), std::string::npos);
 }
 
+// A sink whose way out is as it is told.
+struct Told : internal::Carries<Time, Batch> {
+  Writer writer;
+  Flush* way;
+  int* flushes;
+  Error why{"the way is gone"};
+
+  void push(Happened event) { writer.push(std::move(event)); }
+  void end() { writer.end(); }
+  Flush flush() {
+    ++*flushes;
+    return *way;
+  }
+  [[nodiscard]] const Error& error() const { return why; }
+};
+
+TEST(Capture, RemainsUntilAllHasLeftAndOffersItOncePerRetry) {
+  comm::Fabric fabric(1);
+  SettableClock clock;
+  Worker worker(fabric.seat(0), core::Config(), &clock);
+  auto [writer, reader] = event_link<Time, Batch>();
+  Flush way = Flush::some;
+  int flushes = 0;
+  worker.dataflow([&](auto& scope) {
+    to_stream(scope, std::vector<Record>{1}) |
+        capture_into(Told{{}, std::move(writer), &way, &flushes}, std::chrono::milliseconds(5));
+  });
+  for (int i = 0; i < 10; ++i) worker.step();
+  const int before = flushes;
+  clock.advance(std::chrono::milliseconds(5));
+  for (int i = 0; i < 10; ++i) worker.step();
+  EXPECT_EQ(flushes, before + 1);
+  EXPECT_TRUE(worker.has_dataflows());
+  way = Flush::all;
+  clock.advance(std::chrono::milliseconds(5));
+  for (int i = 0; i < 10; ++i) worker.step();
+  EXPECT_EQ(flushes, before + 2);
+  EXPECT_FALSE(worker.has_dataflows());
+  EXPECT_EQ(extract(std::move(reader)), (Extracted{{0, {1}}}));
+}
+
+TEST(Capture, IntoASinkThatBreaksFailsItsDataflow) {
+  World world;
+  auto [writer, reader] = event_link<Time, Batch>();
+  Flush way = Flush::broken;
+  int flushes = 0;
+  world[0].dataflow([&](auto& scope) {
+    to_stream(scope, std::vector<Record>{1}) |
+        capture_into(Told{{}, std::move(writer), &way, &flushes}).named("to nowhere");
+  });
+  try {
+    world.steps();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const StreamBroken& error) {
+    EXPECT_TRUE(says(error.what(), {"operator \"to nowhere\"", "the way is gone"}));
+  }
+}
+
 TEST(Extract, OfACaptureIsWhatTheStreamCarried) {
   auto events = example(
       [](auto& scope) { return to_stream(scope, std::vector<Record>{3, 1, 2}) | capture(); });
