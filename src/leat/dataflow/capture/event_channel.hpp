@@ -149,7 +149,7 @@ struct EventChannel {
 /// A channel for `streams` streams of events from any threads to one.
 template <class T, Container C>
 [[nodiscard]] EventChannel<T, C> event_channel(std::size_t streams) {
-  static_assert(Sendable<T> && Sendable<RecordOf<C>>,
+  static_assert(Sendable<T> && Sendable<C> && Sendable<RecordOf<C>>,
                 "event_channel: these records must stay on their worker (IsSendable<Record> is "
                 "false); carry them in an event_list");
   auto state = std::make_shared<internal::ChannelState<T, C>>();

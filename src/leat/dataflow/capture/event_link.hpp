@@ -175,7 +175,7 @@ struct EventLink {
 /// A link for events from one thread to another.
 template <class T, Container C>
 [[nodiscard]] EventLink<T, C> event_link() {
-  static_assert(Sendable<T> && Sendable<RecordOf<C>>,
+  static_assert(Sendable<T> && Sendable<C> && Sendable<RecordOf<C>>,
                 "event_link: these records must stay on their worker (IsSendable<Record> is "
                 "false); carry them in an event_list");
   auto state = std::make_shared<internal::LinkState<T, C>>();
