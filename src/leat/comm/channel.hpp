@@ -89,7 +89,7 @@ struct Loopback : LocalCounted<Loopback<M>> {
 
   void release_spares() noexcept {
     messages.shrink();
-    spares = {};
+    spares = std::vector<M>();
   }
   /// The receiving end is gone, and whom it activated may be.
   void close() noexcept {

@@ -98,7 +98,7 @@ class PipelinePull final : public Pull<T, C> {
   [[nodiscard]] bool was_pending() const override { return !queue_->messages.empty(); }
   void release_spares() override {
     queue_->messages.shrink();
-    queue_->spares = {};
+    queue_->spares = std::vector<C>();
   }
 
  private:
