@@ -3,6 +3,7 @@
 
   - Links to files, and to headings (#like-this), lead somewhere. Links to the web are not followed.
   - A path in `backquotes` that starts with one of this tree's folders exists.
+  - A name like `Suite.Test` in docs/parity.md is a test of this tree.
   - A code block below `<!-- quote: FILE#NAME -->` equals the lines of FILE between the comments [NAME] and
     [/NAME], less their common indentation; without #NAME, all of FILE. With --update the blocks are renewed.
 """
@@ -65,6 +66,17 @@ def check_links(root, path, text):
             yield f"{path}:{lint.line_of(text, match.start())}: names {target}, which does not exist"
 
 
+def check_tests(root, path, text):
+    """Every `Suite.Test` that the page names must be a test."""
+    names = set()
+    for test in lint.files(root, ["src", "tests", "tools"], (".cpp",)):
+        if "TEST" in (code := lint.read(root, test)):
+            names.update(".".join(pair) for pair in re.findall(r"TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", code))
+    for match in re.finditer(r"`([A-Z]\w+\.[A-Z]\w+)`", text):
+        if match.group(1) not in names:
+            yield f"{path}:{lint.line_of(text, match.start())}: names the test {match.group(1)}, which does not exist"
+
+
 def main():
     words = sys.argv[1:]
     update = "--update" in words
@@ -94,6 +106,8 @@ def main():
                 file.write(renewed)
             print(f"{path}: quotes renewed")
         findings += check_links(root, path, renewed)
+        if path.removeprefix("./") == "docs/parity.md":
+            findings += check_tests(root, path, renewed)
     lint.report("docs", findings, len(paths))
 
 

@@ -73,6 +73,7 @@ CASES = {
         ({"src/a.cpp": "// [part]\nint a;\n// [/part]\n"}, "README.md:4: the block differs from src/a.cpp"),
         ({"src/a.cpp": "int a;\n"}, "has no [part]"),
         ({"docs/a.md": "## The heading\n<!-- quote: src/a.cpp -->\ntext\n"}, "a quote without a code block"),
+        ({"docs/parity.md": "shown by `Queue.IsEmpty`\n"}, "docs/parity.md:1: names the test Queue.IsEmpty"),
     ]),
 }
 
