@@ -10,6 +10,10 @@
 // Cost      `used`: a store and a branch. A sweep: a few instructions per keeper that was at work.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace leat::core {
 
 class Spares;
@@ -26,15 +30,14 @@ class Keeper {
  protected:
   inline ~Keeper();
   /// Says that something is kept, by the worker that `all` belongs to.
-  inline void used(Spares& all) noexcept;
+  inline void used(Spares& all);
   [[nodiscard]] bool is_listed() const noexcept { return list_ != nullptr; }
 
  private:
   friend class Spares;
 
   Spares* list_ = nullptr;
-  Keeper* next_ = nullptr;
-  Keeper* previous_ = nullptr;
+  std::uint32_t place_ = 0;  // in the list
   bool was_used_ = false;
 };
 
@@ -44,58 +47,55 @@ class Spares {
   Spares(const Spares&) = delete;
   Spares& operator=(const Spares&) = delete;
   ~Spares() {
-    while (first_ != nullptr) unlink(*first_);
+    for (Keeper* const keeper : keepers_) keeper->list_ = nullptr;
   }
 
   void sweep() {
-    for (Keeper* at = first_; at != nullptr;) {
-      Keeper& keeper = *at;
-      at = keeper.next_;
+    for (std::size_t at = 0; at < keepers_.size();) {
+      Keeper& keeper = *keepers_[at];
       if (keeper.was_used_) {
         keeper.was_used_ = false;
+        ++at;
       } else {
-        unlink(keeper);
+        unlink(keeper);  // another takes its place
         keeper.release_spares();
       }
     }
+    if (keepers_.empty()) keepers_ = std::vector<Keeper*>();
   }
   void release_all() {
-    while (first_ != nullptr) {
-      Keeper& keeper = *first_;
+    while (!keepers_.empty()) {
+      Keeper& keeper = *keepers_.back();
       unlink(keeper);
       keeper.release_spares();
     }
   }
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] bool empty() const noexcept { return keepers_.empty(); }
 
  private:
   friend class Keeper;
 
-  void link(Keeper& keeper) noexcept {
+  void link(Keeper& keeper) {
+    keeper.place_ = static_cast<std::uint32_t>(keepers_.size());
+    keepers_.push_back(&keeper);
     keeper.list_ = this;
-    keeper.next_ = first_;
-    if (first_ != nullptr) first_->previous_ = &keeper;
-    first_ = &keeper;
   }
   void unlink(Keeper& keeper) noexcept {
-    if (keeper.previous_ != nullptr) {
-      keeper.previous_->next_ = keeper.next_;
-    } else {
-      first_ = keeper.next_;
-    }
-    if (keeper.next_ != nullptr) keeper.next_->previous_ = keeper.previous_;
+    Keeper* const last = keepers_.back();
+    keepers_[keeper.place_] = last;
+    last->place_ = keeper.place_;
+    keepers_.pop_back();
     keeper.list_ = nullptr;
-    keeper.next_ = keeper.previous_ = nullptr;
   }
 
-  Keeper* first_ = nullptr;
+  std::vector<Keeper*> keepers_;
 };
 
 inline Keeper::~Keeper() {
   if (list_ != nullptr) list_->unlink(*this);
 }
 
-inline void Keeper::used(Spares& all) noexcept {
+inline void Keeper::used(Spares& all) {
   was_used_ = true;
   if (list_ == nullptr) [[unlikely]]
     all.link(*this);

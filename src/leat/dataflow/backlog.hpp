@@ -4,16 +4,20 @@
 //           consumed as it comes, and progress goes out.
 // Protocol  `add(capability, work)` when the work is known; `run(output)` once in every activation.
 //           `work(session)` puts out a few records and returns whether there is more; it is called
-//           until the activation's fuel is spent, and again in the next one.
+//           until the activation's fuel is spent, and again in the next one. An operator that takes
+//           input only while the backlog is empty keeps it small.
 // Invariants
 //   (1) Work is done in the order in which it was added.
-//   (2) An activation goes past its fuel by one call of `work` and one batch at most.
+//   (2) An activation goes past its fuel by one call of `work` and one batch at most; and it does a
+//       little even if taking input has spent all, so work is not put off for ever.
 //   (3) A capability is held until its work is done, and no longer.
 // Limits    What is put off takes memory: `work` should hold what it needs to go on, not what it
 //           will put out.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <leat/base/growing_ring.hpp>
@@ -36,8 +40,9 @@ class Backlog {
   /// Does what this activation may still do, and has the operator run again if something is left.
   template <class Output>
   void run(Output& output) {
+    const std::int64_t until = std::min<std::int64_t>(self_.fuel_left() - kAtLeast, 0);
     while (!ring_->empty()) {
-      if (self_.should_yield()) {
+      if (self_.fuel_left() <= until) {
         self_.activate();
         return;
       }
@@ -45,7 +50,7 @@ class Backlog {
       bool more = true;
       {
         auto session = output.session(item.capability);
-        while (more && !self_.should_yield()) more = item.work(session);
+        while (more && self_.fuel_left() > until) more = item.work(session);
       }
       if (!more) ring_->drop_front();
     }
@@ -56,6 +61,8 @@ class Backlog {
   [[nodiscard]] std::size_t size() const noexcept { return ring_->size(); }
 
  private:
+  static constexpr std::int64_t kAtLeast = 256;  // records in an activation
+
   struct Item {
     Capability<T> capability;
     Work work;

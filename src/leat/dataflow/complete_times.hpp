@@ -4,6 +4,7 @@
 //           one budget of records. When that is spent, the operator is activated again.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -24,10 +25,11 @@ class CompleteTimes {
   /// Asks for the capability's time.
   void notify_at(Capability<T> capability) { notificator_.notify_at(std::move(capability)); }
 
-  /// How many records the operator may put out in this activation.
+  /// How many records the operator may put out in this activation: a batch at least, even if taking
+  /// input has spent its fuel, so that results are not put off for ever.
   template <class Record>
   [[nodiscard]] std::size_t budget() const noexcept {
-    return records_left<Record>(self_);
+    return std::max(records_left<Record>(self_), kBatchRecords<Record>);
   }
 
   /// Calls `finish(capability, left)` for each time that is complete, in ascending order.

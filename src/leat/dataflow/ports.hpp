@@ -27,6 +27,7 @@
 
 #include <leat/base/check.hpp>
 #include <leat/base/local_ptr.hpp>
+#include <leat/base/small_vector.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/dataflow/activator.hpp>
 #include <leat/dataflow/capability.hpp>
@@ -58,7 +59,7 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   };
   struct InputInfo {
     progress::PortIndex target;
-    std::vector<Link> links;
+    SmallVector<Link, 1> links;
     const Reading* reading = nullptr;  // null once the port is gone
   };
   /// An output that was used in this activation and must be flushed at its end.
@@ -76,15 +77,15 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   progress::NodeName name;
   std::uint64_t id = 0;  // within its worker
   LocalPtr<ActivationPlace> self = make_local<ActivationPlace>();
-  std::vector<InputInfo> inputs;
-  std::vector<LocalPtr<OutputToken<T>>> outputs;
+  SmallVector<InputInfo, 1> inputs;
+  SmallVector<LocalPtr<OutputToken<T>>, 1> outputs;
 
   core::Fuel* tank = nullptr;        // the worker's
   std::int64_t fuel = 0;             // records that this activation may still take in and put out
   std::uint64_t* records = nullptr;  // that came to operators of this worker
   std::uint64_t activation = 0;      // counts runs of the operator
   bool more = false;                 // an input was left with messages in it
-  std::vector<Flushable*> to_flush;
+  SmallVector<Flushable*, 1> to_flush;
 
   void begin() noexcept {
     ++activation;
@@ -123,17 +124,17 @@ struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorCo
   LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
   std::uint32_t number;
   std::unique_ptr<Pull<T, C>> pull;
-  Message<T, C> spare;  // an emptied batch on its way back to the sender
+  C spare;  // an emptied batch on its way back to the sender
   std::uint64_t activation = 0;
   std::uint32_t taken = 0;  // in this activation
 
   void keep() { used(context->graph->plane().spares()); }
   /// Takes an emptied batch back. A guard that was kept may end when the worker has swept.
   void take_back(C batch) {
-    if (is_listed()) spare.batch = std::move(batch);
+    if (is_listed()) spare = std::move(batch);
   }
   void release_spares() override {
-    spare = {};
+    spare = C{};
     pull->release_spares();
   }
 };
@@ -316,9 +317,9 @@ class InputPort {
       if (core.pull->was_pending()) core.context->more = true;
       return std::nullopt;
     }
-    Message<T, C> message = std::move(core.spare);
+    Message<T, C> message{Stamp<T>(), std::move(core.spare)};
     if (!core.pull->pull(message)) {
-      core.spare = std::move(message);
+      core.spare = std::move(message.batch);
       return std::nullopt;
     }
     if (++core.taken == 1) core.keep();

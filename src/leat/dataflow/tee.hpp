@@ -5,10 +5,10 @@
 #include <concepts>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <leat/base/check.hpp>
 #include <leat/base/local_ptr.hpp>
+#include <leat/base/small_vector.hpp>
 #include <leat/dataflow/message.hpp>
 
 namespace leat::dataflow {
@@ -45,7 +45,7 @@ class Tee final : public LocalCounted<Tee<T, C>> {
   }
 
  private:
-  std::vector<std::unique_ptr<Push<T, C>>> consumers_;
+  SmallVector<std::unique_ptr<Push<T, C>>, 1> consumers_;
 };
 
 }  // namespace leat::dataflow

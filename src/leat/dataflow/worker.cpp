@@ -24,8 +24,11 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
       scheduler_(plane_, seat.fabric().stop(), clock,
                  core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
       context_{scheduler_, seat, plane_} {
-  scheduler_.fuel().per_activation = static_cast<std::int64_t>(config.records_per_activation);
-  scheduler_.set_turn(static_cast<std::int64_t>(config.records_per_turn));
+  const auto fuel = [](std::size_t records) {
+    return static_cast<std::int64_t>(std::max<std::size_t>(records, 1));
+  };
+  scheduler_.fuel().per_activation = fuel(config.records_per_activation);
+  scheduler_.set_turn(fuel(config.records_per_turn));
   plane_.use(scheduler_.fuel(), scheduler_.spares());
   plane_.set_validation(config.validate_progress);
   plane_.on_cancel([this](progress::ScopeId root) {

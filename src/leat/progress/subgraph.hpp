@@ -34,6 +34,7 @@
 
 #include <leat/base/check.hpp>
 #include <leat/base/local_ptr.hpp>
+#include <leat/base/small_vector.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/core/activation.hpp>
 #include <leat/core/config.hpp>
@@ -182,6 +183,12 @@ class Subgraph final : public ScopeInbox {
     }
     boundary_ = boundary;
     tracker_ = Tracker<T>(graph_, children_.size());
+    // Nothing is added any more; a large graph that is idle should not pay for having grown.
+    children_.shrink_to_fit();
+    graph_.ports.shrink_to_fit();
+    graph_.hops.shrink_to_fit();
+    interests_.shrink_to_fit();
+    channels_.shrink_to_fit();
     sealed_ = true;
   }
 
@@ -352,7 +359,7 @@ class Subgraph final : public ScopeInbox {
     NodeName name;
     std::uint64_t id = 0;      // within its worker
     const char* outside = "";  // what holds its capabilities, if not its logic
-    std::vector<PortIndex> source_ports;
+    SmallVector<PortIndex, 2> source_ports;
     std::uint32_t targets = 0;
     std::uint32_t sources = 0;
     bool local = true;
