@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -67,11 +68,13 @@ namespace internal {
 template <progress::Timestamp T>
 class ReportingShell : public progress::Operate<T> {
  public:
-  [[nodiscard]] std::size_t held_here(std::uint32_t output) const override {
+  [[nodiscard]] std::optional<std::size_t> held_here(std::uint32_t output) const override {
+    if (context_->own_accounts) return std::nullopt;
     const auto& token = context_->outputs[output];
     return token->local_owners() - token->ports - 1;  // the context's own
   }
-  [[nodiscard]] progress::Unread unread_here(std::uint32_t input) const override {
+  [[nodiscard]] std::optional<progress::Unread> unread_here(std::uint32_t input) const override {
+    if (context_->own_accounts) return std::nullopt;
     const auto* const reading = context_->inputs[input].reading;
     return reading == nullptr ? progress::Unread{} : reading->unread();
   }
@@ -207,6 +210,7 @@ class OperatorBuilder {
   /// raw_builder.hpp.
   template <class Logic>
   void build_without_capabilities(Logic logic) {
+    context_->own_accounts = true;
     link_ports();
     install(std::move(logic));
   }

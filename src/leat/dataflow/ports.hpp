@@ -76,6 +76,7 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   progress::NodeIndex node = 0;
   progress::NodeName name;
   std::uint64_t id = 0;  // within its worker
+  bool own_accounts = false;  // its logic does them; nobody else knows what it holds
   LocalPtr<ActivationPlace> self = make_local<ActivationPlace>();
   SmallVector<InputInfo, 1> inputs;
   SmallVector<LocalPtr<OutputToken<T>>, 1> outputs;

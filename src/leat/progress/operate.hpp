@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <leat/progress/sketch.hpp>
@@ -35,10 +36,14 @@ class Operate {
 
   /// Adds what inside a child scope keeps times possible. An operator has nothing inside.
   virtual void holdings(std::vector<Holding>& /*into*/) const {}
-  /// How many capabilities for an output of the operator this worker holds.
-  [[nodiscard]] virtual std::size_t held_here(std::uint32_t /*output*/) const { return 0; }
-  /// What stands at an input of the operator on this worker.
-  [[nodiscard]] virtual Unread unread_here(std::uint32_t /*input*/) const { return {}; }
+  /// How many capabilities for an output of the operator this worker holds, if the operator knows.
+  [[nodiscard]] virtual std::optional<std::size_t> held_here(std::uint32_t /*output*/) const {
+    return std::nullopt;
+  }
+  /// What stands at an input of the operator on this worker, if the operator knows.
+  [[nodiscard]] virtual std::optional<Unread> unread_here(std::uint32_t /*input*/) const {
+    return std::nullopt;
+  }
 
   /// Tells a child scope that its input's frontier changed by `delta` (+1 or -1) at `time`.
   ///

@@ -458,7 +458,8 @@ class Subgraph final : public ScopeInbox {
     validator_->check(
         written, [&](NodeIndex node) { return children_[node].name.described(); },
         [&](NodeIndex node, std::uint32_t input) {
-          return children_[node].op && children_[node].op->unread_here(input).kept > 0;
+          const auto* const op = children_[node].op.get();
+          return op != nullptr && op->unread_here(input).value_or(Unread{}).kept > 0;
         });
   }
 

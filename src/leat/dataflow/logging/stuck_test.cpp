@@ -194,6 +194,20 @@ TEST(WhereIsItStuck, NamesTheOtherWorkerOfTwo) {
   EXPECT_TRUE(says(world[1].where_is_it_stuck(0), {"at 0: operator \"input\"", "on worker 1:"}));
 }
 
+TEST(WhereIsItStuck, DoesNotGuessWhatAnOperatorHoldsThatKeepsItsOwnAccounts) {
+  World world(2);
+  for (std::size_t worker = 0; worker < 2; ++worker) {
+    world[worker].dataflow([](auto& scope) {
+      RawOperatorBuilder<Time> builder(scope.state(), "raw");
+      static_cast<void>(builder.new_output<std::vector<Time>>());
+      builder.build([](auto&) {});
+    });
+  }
+  world.steps();
+  EXPECT_TRUE(says(world[0].where_is_it_stuck(0),
+                   {"at 0: operator \"raw\"", "2 capabilities for output 0; on some worker:"}));
+}
+
 TEST(WhereIsItStuck, NamesTheWorkerAmongManyIfTheyKeepBook) {
   core::Config config;
   config.workers = 3;
@@ -237,11 +251,15 @@ TEST(WhereIsItStuck, NamesTheSenderOfRecordsWhoseReceiverItCannotKnow) {
   held.count = 3;
   held.blocks = true;
   held.by_worker = {0, 3, 0};
+  held.unread = progress::Unread{};
   EXPECT_EQ(progress::where_is_it_stuck("dataflow 0", {held}, 0, 3),
             "dataflow 0, as worker 0 sees it: what its frontiers wait for\n"
             "  at 5: operator \"count\" (flow.cpp:7) [0, 2] has not consumed 3 records of input 0; "
             "on another worker, not here, sent by worker 1 (3): take them, and let go of the "
             "messages\n");
+  held.unread.reset();
+  EXPECT_TRUE(says(progress::where_is_it_stuck("dataflow 0", {held}, 0, 3),
+                   {"on some worker, sent by worker 1 (3)"}));
   held.count = -3;
   EXPECT_EQ(progress::where_is_it_stuck("dataflow 0", {held}, 0, 3),
             "dataflow 0, as worker 0 sees it: what its frontiers wait for\n"

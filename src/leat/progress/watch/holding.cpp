@@ -35,12 +35,15 @@ std::string owners(const Holding& held, std::size_t worker, std::size_t peers) {
     // The book says who sent what nobody consumed; within a worker that is who has it.
     const bool stays = std::string_view(held.pact) == "pipeline";
     if (stays && !booked.empty()) return booked;
-    const bool some_here = held.unread.waiting || held.unread.kept > 0;
-    const std::string who = some_here ? here + ", perhaps on others" : others + ", not here";
+    const bool some_here = held.unread && (held.unread->waiting || held.unread->kept > 0);
+    const std::string who = !held.unread ? "some worker"
+                            : some_here  ? here + ", perhaps on others"
+                                         : others + ", not here";
     return booked.empty() ? who : who + ", sent by " + booked;
   }
   if (!booked.empty()) return booked;
-  const auto held_here = static_cast<std::int64_t>(held.held_here);
+  if (!held.held_here) return "some worker";
+  const auto held_here = static_cast<std::int64_t>(*held.held_here);
   if (held_here == 0) return others + ", not here";
   if (held_here >= held.count_at_port) return here;
   return here + " and " + others;
@@ -55,10 +58,11 @@ std::string advice(const Holding& held) {
     return "release the capability, or downgrade it";
   }
   std::string text;
-  if (held.unread.waiting) text = "messages wait to be taken here";
-  if (held.unread.kept > 0) {
+  const Unread unread = held.unread.value_or(Unread{});
+  if (unread.waiting) text = "messages wait to be taken here";
+  if (unread.kept > 0) {
     text += (text.empty() ? "" : ", and ") + std::string("it keeps ") +
-            counted(static_cast<std::int64_t>(held.unread.kept), "message") + " that it took here";
+            counted(static_cast<std::int64_t>(unread.kept), "message") + " that it took here";
   }
   return text.empty() ? "take them, and let go of the messages" : text;
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,10 @@ struct Holding {
   bool blocks = false;
   bool is_due = false;             // the operator is about to run on this worker
   std::int64_t count_at_port = 0;  // at all times of this port together
-  std::size_t held_here = 0;       // capabilities for this output on this worker, at whatever times
-  Unread unread;                   // at this input on this worker, at whatever times
-  std::vector<std::int64_t> by_worker;  // whose they are, if workers keep book of that
+  // What of it is on this worker, at whatever times; nothing if the operator does not know.
+  std::optional<std::size_t> held_here;  // capabilities for this output
+  std::optional<Unread> unread;          // at this input
+  std::vector<std::int64_t> by_worker;   // whose they are, if workers keep book of that
 };
 
 /// What to say of a dataflow whose holdings these are.
