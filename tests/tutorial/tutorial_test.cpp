@@ -126,7 +126,7 @@ TEST(Tutorial, AnOperatorThatWaitsForCompleteTimes) {
       maxima | df::inspect_time(
                    [&](std::uint64_t time, std::uint64_t n) { largest.emplace_back(time, n); });
     });
-    for (const std::uint64_t n : {3, 9, 4}) source.send(n);
+    for (const std::uint64_t n : Numbers{3, 9, 4}) source.send(n);
     source.advance_to(1);
     source.send(2);
   });

@@ -22,14 +22,17 @@ namespace leat::dataflow {
 /// More of a time may come in a later activation: ask the frontier whether it is complete.
 template <progress::Timestamp T, Container C, class F>
 void for_each_time(InputPort<T, C>& input, F&& f) {
-  std::vector<Received<T, C>> messages;
-  while (auto message = input.next()) messages.push_back(std::move(*message));
   const auto earlier = [](const Received<T, C>& a, const Received<T, C>& b) {
     const auto left = a.stamp().times();
     const auto right = b.stamp().times();
     return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
   };
-  std::stable_sort(messages.begin(), messages.end(), earlier);
+  // There are few of them, mostly in order already: each goes behind those that are not later.
+  std::vector<Received<T, C>> messages;
+  while (auto message = input.next()) {
+    const auto place = std::upper_bound(messages.begin(), messages.end(), *message, earlier);
+    messages.insert(place, std::move(*message));
+  }
   for (auto from = messages.begin(); from != messages.end();) {
     const auto to = std::find_if(
         from, messages.end(), [&](const auto& other) { return !(other.stamp() == from->stamp()); });

@@ -31,8 +31,8 @@ StreamOf<Time, int> raw_unary(const StreamOf<Time, int>& stream, const char* nam
                               std::vector<LinkTo<Time>> links = {{0, 0}}) {
   RawOperatorBuilder<Time> builder(stream.scope_state(), name);
   auto in = builder.new_input(stream, pipeline, links);
-  auto [out, produced] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
-  builder.build(make(std::move(in), std::move(out)));
+  auto [out_port, produced] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
+  builder.build(make(std::move(in), std::move(out_port)));
   return std::move(produced);
 }
 
@@ -82,9 +82,9 @@ TEST(RawOperatorBuilder, ACapabilityThatIsNotGivenBackHoldsUpAllBehindIt) {
   world[0].dataflow([&](auto& scope) {
     RawOperatorBuilder<Time> builder(scope.state(), "holds");
     auto in = builder.new_input(scope.input(input), pipeline);
-    auto [out, produced] = builder.template new_output<Ints>();
+    auto [out_port, produced] = builder.template new_output<Ints>();
     again = builder.info().activation;
-    builder.build([&holds, in = std::move(in), out = std::move(out), message = RawMessage{},
+    builder.build([&holds, in = std::move(in), out = std::move(out_port), message = RawMessage{},
                    at = Time{0}](Accounts<Time>& accounts) mutable {
       while (in.pull(message)) accounts.consumed(0, message.stamp, message.batch.size());
       if (at == 0) {
@@ -119,9 +119,9 @@ TEST(RawOperatorBuilder, WhatWasNotAccountedForKeepsItsTimeOpen) {
   world[0].dataflow([&](auto& scope) {
     RawOperatorBuilder<Time> builder(scope.state(), "keeps");
     auto in = builder.new_input(scope.input(input), pipeline);
-    auto [out, produced] = builder.template new_output<Ints>();
+    auto [out_port, produced] = builder.template new_output<Ints>();
     again = builder.info().activation;
-    builder.build([&, in = std::move(in), out = std::move(out),
+    builder.build([&, in = std::move(in), out = std::move(out_port),
                    begun = false](Accounts<Time>& accounts) mutable {
       if (!std::exchange(begun, true)) accounts.capability(0, 0, -1);
       for (RawMessage message; in.pull(message);) kept.push_back(std::move(message));
@@ -155,12 +155,12 @@ TEST(RawOperatorBuilder, IsLinkedOnlyAsItIsTold) {
     RawOperatorBuilder<Time> builder(scope.state(), "sparse");
     // The input leads to output 0 two later, to output 1 not at all, and to output 2 at once.
     auto in = builder.new_input(scope.input(input), pipeline, {{0, 2}});
-    auto [out0, stream0] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
-    auto [out1, stream1] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
-    auto [out2, stream2] = builder.template new_output<Ints>({{0, 0}});
+    auto [port0, stream0] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
+    auto [port1, stream1] = builder.template new_output<Ints>(std::vector<LinkTo<Time>>{});
+    auto [port2, stream2] = builder.template new_output<Ints>({{0, 0}});
     builder.set_interest(0, progress::FrontierInterest::never);
-    builder.build([in = std::move(in), out0 = std::move(out0), out1 = std::move(out1),
-                   out2 = std::move(out2), message = RawMessage{},
+    builder.build([in = std::move(in), out0 = std::move(port0), out1 = std::move(port1),
+                   out2 = std::move(port2), message = RawMessage{},
                    begun = false](Accounts<Time>& accounts) mutable {
       if (!std::exchange(begun, true)) {
         for (std::uint32_t output = 0; output < 3; ++output) accounts.capability(output, 0, -1);

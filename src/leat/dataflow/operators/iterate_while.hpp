@@ -43,8 +43,8 @@ std::pair<Stream<T, C>, Stream<T, C>> decide(const Stream<T, C>& round,
   OperatorBuilder<T> builder(round.scope_state(), name);
   auto input = builder.new_input(round, pipeline);
   auto summed = builder.new_input(sums, pipeline);
-  auto [again, on] = builder.template new_output<C>();
-  auto [last, out] = builder.template new_output<C>();
+  auto [again_port, on] = builder.template new_output<C>();
+  auto [last_port, out] = builder.template new_output<C>();
   struct Round {
     Stash<C> stash;
     Capability<T> result;
@@ -58,8 +58,8 @@ std::pair<Stream<T, C>, Stream<T, C>> decide(const Stream<T, C>& round,
     }
   };
   builder.build([&](auto) {
-    return [input = std::move(input), summed = std::move(summed), again = std::move(again),
-            last = std::move(last), rounds = std::map<T, Round>(),
+    return [input = std::move(input), summed = std::move(summed), again = std::move(again_port),
+            last = std::move(last_port), rounds = std::map<T, Round>(),
             complete = CompleteTimes<T>(builder.info().activation),
             goes_on = std::move(goes_on)]() mutable {
       const auto round_of = [&](const auto& message) -> Round& {

@@ -101,7 +101,8 @@ TEST(Chain, StopsBetweenRecordsWhenItHasPutOutItsShare) {
   });
   input.send_batch({0, 1, 2, 3, 4});
   std::size_t most = 0;
-  for (std::size_t before = 0; seen < 5 * (kShare / 2 + 1); before = seen) {
+  while (seen < 5 * (kShare / 2 + 1)) {
+    const std::size_t before = seen;
     world[0].step();
     most = std::max(most, seen - before);
   }
