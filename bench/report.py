@@ -18,6 +18,7 @@ SHOWN = {  # bench -> metrics that have a line in its table
     "barrier": ["wall_ns_per_iteration", "cpu_ns_per_iteration", "parks_per_iteration", "wakes_per_iteration"],
     "pingpong": ["wall_ns_per_iteration", "cpu_ns_per_iteration", "wakes_per_iteration"],
     "exchange": ["wall_ns_per_iteration", "cpu_ns_per_iteration", "records_per_s", "p99_ns", "longest_ns"],
+    "chain": ["wall_ns_per_iteration", "cpu_ns_per_operator"],
     "event_driven": ["wall_ns_per_iteration", "p99_ns", "steps_most", "build_cpu_ns", "peak_rss_bytes"],
     "shape": ["wall_ns", "cpu_ns", "build_cpu_ns", "wall_ns_per_port", "peak_rss_bytes"],
     "queue": ["wall_ns_per_iteration"],

@@ -237,7 +237,7 @@ int Suite::finish() const {
   return failed_ ? 1 : 0;
 }
 
-void require(bool right, const std::string& what) {
+void require(bool right, const char* what) {
   if (!right) throw std::runtime_error(what);
 }
 

@@ -72,6 +72,6 @@ class Suite {
 };
 
 /// Throws unless `right`: the case's answer is wrong, and its figures are worth nothing.
-void require(bool right, const std::string& what);
+void require(bool right, const char* what);
 
 }  // namespace leat::bench

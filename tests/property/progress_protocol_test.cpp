@@ -666,7 +666,7 @@ class World {
       for (const PortIndex target : ports<T>().targets[node]) {
         const Place place{kScopeOf<T>, target};
         Antichain<Inner> frontier;
-        for (const T& time : graph<T>(index)->frontier(target).frontier()) {
+        for (const T& time : graph<T>(index)->frontier(target)) {
           frontier.insert(noted(time));
         }
         const auto found = reach.find(place);

@@ -11,7 +11,8 @@
 // Invariants
 //   (1) If a bit is set and the scope does not run, the scope's own bit is set in its parent, or
 //       the scope is about to run.
-//   (2) A summary bit is set exactly if its word is not zero.
+//   (2) A summary bit is set exactly if its word is not zero. A set of one word, which is most, has
+//       no use for them and does not keep them.
 // Limits    One thread. A set must not move: children and bells hold its address. It grows when a
 //           child past its end is activated.
 // Cost      activate: three words and two branches, then the same per level that was clear.
@@ -85,7 +86,7 @@ class ActivationSet {
     const std::size_t word = child / 64;
     if (word >= words_.size()) return;
     words_[word] &= ~bit(child % 64);
-    if (words_[word] == 0) summary_[word / 64] &= ~bit(word % 64);
+    if (words_.size() > 1 && words_[word] == 0) summary_[word / 64] &= ~bit(word % 64);
   }
 
   [[nodiscard]] bool is_set(std::uint32_t child) const noexcept {
@@ -94,6 +95,8 @@ class ActivationSet {
   }
 
   [[nodiscard]] bool any() const noexcept {
+    if (words_.size() == 1) [[likely]]
+      return words_[0] != 0;
     for (const std::uint64_t word : summary_) {
       if (word != 0) return true;
     }
@@ -107,7 +110,7 @@ class ActivationSet {
     if (word >= words_.size()) return kNone;
     const std::uint64_t here = words_[word] & (~std::uint64_t{0} << (position % 64));
     if (here != 0) return index(word, here);
-    return next_from_word(word + 1);
+    return words_.size() == 1 ? kNone : next_from_word(word + 1);
   }
 
   /// The scope runs: activations stay inside, since it looks at all bits before it ends.
@@ -136,13 +139,14 @@ class ActivationSet {
     if (word >= words_.size()) grow(word);
     if ((words_[word] & bit(child % 64)) != 0) return false;
     words_[word] |= bit(child % 64);
-    summary_[word / 64] |= bit(word % 64);
+    if (words_.size() > 1) summary_[word / 64] |= bit(word % 64);
     return true;
   }
 
-  void grow(std::size_t word) {
+  [[gnu::noinline]] void grow(std::size_t word) {
+    if (words_.size() == 1) summary_.assign(1, words_[0] != 0 ? 1 : 0);
     words_.resize(word + 1, 0);
-    summary_.resize(word / 64 + 1, 0);
+    if (word > 0) summary_.resize(word / 64 + 1, 0);
   }
 
   [[nodiscard]] std::uint32_t next_from_word(std::size_t word) const noexcept {

@@ -71,7 +71,7 @@ class Capability {
       : token_(std::move(other.token_)), time_(std::move(other.time_)) {}
   Capability& operator=(Capability&& other) noexcept {
     if (this != &other) {
-      release();
+      if (token_) release();
       token_ = std::move(other.token_);
       time_ = std::move(other.time_);
     }
@@ -79,7 +79,9 @@ class Capability {
   }
   Capability(const Capability&) = delete;
   Capability& operator=(const Capability&) = delete;
-  ~Capability() { release(); }
+  ~Capability() {
+    if (token_) release();
+  }
 
   /// Whether it still is the right to something: false after a move or `release`.
   [[nodiscard]] explicit operator bool() const noexcept { return token_ != nullptr; }
@@ -89,6 +91,9 @@ class Capability {
     require_held("its time");
     return time_;
   }
+
+  /// The same, unchecked; for the library, where it keeps capabilities.
+  [[nodiscard]] const T& held_time() const noexcept { return time_; }
 
   /// Another one at the same time.
   [[nodiscard]] Capability clone() const { return delayed(time_); }
@@ -155,9 +160,18 @@ class Capability {
   Capability(LocalPtr<OutputToken<T>> token, T time)
       : token_(std::move(token)), time_(std::move(time)) {}
 
+  // What is asked of every use is asked in line; what to say of a wrong one is elsewhere.
   void require_held(const char* what) const {
     if (token_ && (token_->owner == this_thread_tag() || token_->ledger->closed())) [[likely]]
       return;
+    refuse_use(what);
+  }
+  void require_later(const char* what, const T& time) const {
+    if (progress::less_equal(time_, time)) [[likely]]
+      return;
+    refuse_time(what, time);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_use(const char* what) const {
     if (token_) {
       throw UsageError(token_->described(), std::string(what) + " on the worker that owns it",
                        "another thread",
@@ -166,9 +180,7 @@ class Capability {
     throw UsageError("capability", what, "a capability that was moved from or released",
                      "keep the capability, or clone it before it is given away");
   }
-  void require_later(const char* what, const T& time) const {
-    if (progress::less_equal(time_, time)) [[likely]]
-      return;
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_time(const char* what, const T& time) const {
     throw UsageError(token_->described(), std::string(what) + " to time " + show(time),
                      "a capability at time " + show(time_),
                      "capabilities only move to times at or after their own");

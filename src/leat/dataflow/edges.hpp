@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include <leat/base/growing_ring.hpp>
 #include <leat/base/local_ptr.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/comm/channel.hpp>
 #include <leat/core/activation.hpp>
 #include <leat/dataflow/container_builder.hpp>
 #include <leat/dataflow/message.hpp>
+#include <leat/dataflow/message_ring.hpp>
 #include <leat/progress/ledger.hpp>
 #include <leat/progress/watch/channel_log.hpp>
 
@@ -48,8 +48,7 @@ class EdgeCount {
 /// What both ends of an edge within a worker share.
 template <progress::Timestamp T, Container C>
 struct PipelineQueue final : LocalCounted<PipelineQueue<T, C>> {
-  GrowingRing<Message<T, C>> messages;
-  std::vector<C> spares;  // emptied batches on their way back
+  MessageRing<T, C> messages;
   core::Activation consumer;
   LocalPtr<progress::ChannelLog> log;  // null: nobody wants to know
 };
@@ -64,16 +63,11 @@ class PipelinePush final : public Push<T, C> {
     count_.produced(message.stamp, record_count(message.batch));
     if (queue_->log) [[unlikely]]
       queue_->log->sent_here(record_count(message.batch));
-    queue_->messages.push_back({message.stamp, std::move(message.batch)});
-    if (queue_->spares.empty()) {
-      message.batch = C{};
-    } else {
-      message.batch = std::move(queue_->spares.back());
-      queue_->spares.pop_back();
-    }
+    queue_->messages.push(message);
     queue_->consumer.activate();
   }
   void flush() override {}
+  [[nodiscard]] bool may_hold() const override { return false; }
 
  private:
   EdgeCount<T> count_;
@@ -86,24 +80,15 @@ class PipelinePull final : public Pull<T, C> {
   explicit PipelinePull(LocalPtr<PipelineQueue<T, C>> queue) : queue_(std::move(queue)) {}
 
   bool pull(Message<T, C>& message) override {
-    if (queue_->messages.empty()) return false;
-    auto& oldest = queue_->messages.front();
+    if (!queue_->messages.pull(message)) return false;
     if (queue_->log) [[unlikely]]
-      queue_->log->received_here(record_count(oldest.batch));
-    if (queue_->spares.size() < kSpares) queue_->spares.push_back(std::move(message.batch));
-    message = std::move(oldest);
-    queue_->messages.drop_front();
+      queue_->log->received_here(record_count(message.batch));
     return true;
   }
   [[nodiscard]] bool was_pending() const override { return !queue_->messages.empty(); }
-  void release_spares() override {
-    queue_->messages.shrink();
-    queue_->spares = std::vector<C>();
-  }
+  void release_spares() override { queue_->messages.release_spares(); }
 
  private:
-  static constexpr std::size_t kSpares = 2;
-
   LocalPtr<PipelineQueue<T, C>> queue_;
 };
 

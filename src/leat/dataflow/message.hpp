@@ -34,6 +34,9 @@ class Push {
   /// Sends on all that waits inside; nothing if nothing does.
   virtual void flush() = 0;
 
+  /// Whether something may ever wait inside. If not, nobody needs to call `flush`.
+  [[nodiscard]] virtual bool may_hold() const { return true; }
+
   /// Gives back memory that is kept for records to come.
   virtual void release_spares() {}
 };

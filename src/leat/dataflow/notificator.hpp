@@ -4,7 +4,8 @@
 //   (1) A time is delivered once however often it was asked for; how often is told.
 //   (2) What is available is delivered in ascending order, also what is asked for in between.
 //   (3) Only times that no frontier is at or before are delivered.
-// Cost      Totally ordered times: a heap; asking costs the logarithm of what waits. Others: all
+// Cost      Totally ordered times: the least apart, the others in a heap; asking costs the logarithm of
+//           what waits, and a few instructions if nothing does. Others: all
 //           that waits is looked at once per activation and after new requests.
 // Source    Timely Dataflow's `FrontierNotificator`.
 #pragma once
@@ -26,6 +27,7 @@ struct Notification {
   Capability<T> capability;
   std::size_t count = 0;
 
+  Notification(Capability<T> what, std::size_t times) : capability(std::move(what)), count(times) {}
   [[nodiscard]] const T& time() const { return capability.time(); }
 };
 
@@ -34,10 +36,16 @@ class Notificator {
  public:
   /// Asks to be told when the capability's time is complete.
   void notify_at(Capability<T> capability) {
-    pending_.push_back(std::move(capability));
+    static_cast<void>(capability.time());  // refuses one that is not held
     if constexpr (kTotal) {
-      std::push_heap(pending_.begin(), pending_.end(), later);
+      if (!least_) {
+        least_ = std::move(capability);
+        return;
+      }
+      if (capability.held_time() < least_.held_time()) std::swap(capability, least_);
+      push(pending_, std::move(capability));
     } else {
+      pending_.push_back(std::move(capability));
       stale_ = true;
     }
   }
@@ -47,8 +55,12 @@ class Notificator {
   [[nodiscard]] std::optional<Notification<T>> next(const Frontiers&... frontiers) {
     const auto open = [&](const T& time) { return (frontiers.less_equal(time) || ...); };
     if constexpr (kTotal) {
-      if (pending_.empty() || open(pending_.front().time())) return std::nullopt;
-      return take(pending_);
+      if (!least_ || open(least_.held_time())) return std::nullopt;
+      std::optional<Notification<T>> done(std::in_place, std::move(least_), 1U);
+      if (!pending_.empty()) [[unlikely]]
+        take_equal(pending_, *done);
+      if (!pending_.empty()) least_ = pop(pending_);
+      return done;
     } else {
       if (stale_ || (!is_told_ && available_.empty())) {
         make_available(open);
@@ -76,23 +88,27 @@ class Notificator {
     is_told_ = true;
   }
 
-  [[nodiscard]] bool empty() const noexcept { return pending_.empty() && available_.empty(); }
+  [[nodiscard]] bool empty() const noexcept {
+    return !least_ && pending_.empty() && available_.empty();
+  }
 
  private:
   static constexpr bool kTotal = progress::Order<T>::is_total;
 
   // `std::push_heap` keeps the largest in front; ours is the least time.
-  static bool later(const Capability<T>& a, const Capability<T>& b) { return b.time() < a.time(); }
+  // All are held, so nobody needs to ask whether they are.
+  static bool later(const Capability<T>& a, const Capability<T>& b) {
+    return b.held_time() < a.held_time();
+  }
 
   template <class Open>
   void make_available(const Open& open) {
     for (std::size_t i = 0; i < pending_.size();) {
-      if (open(pending_[i].time())) {
+      if (open(pending_[i].held_time())) {
         ++i;
         continue;
       }
-      available_.push_back(std::move(pending_[i]));
-      std::push_heap(available_.begin(), available_.end(), later);
+      push(available_, std::move(pending_[i]));
       if (i + 1 != pending_.size()) pending_[i] = std::move(pending_.back());
       pending_.pop_back();
     }
@@ -100,11 +116,19 @@ class Notificator {
 
   static Notification<T> take(std::vector<Capability<T>>& heap) {
     Notification<T> least{pop(heap), 1};
-    while (!heap.empty() && heap.front().time() == least.time()) {
-      pop(heap);
+    take_equal(heap, least);
+    return least;
+  }
+  // Puts all other requests of the time together with it.
+  static void take_equal(std::vector<Capability<T>>& heap, Notification<T>& least) {
+    while (!heap.empty() && heap.front().held_time() == least.capability.held_time()) {
+      static_cast<void>(pop(heap));
       ++least.count;
     }
-    return least;
+  }
+  static void push(std::vector<Capability<T>>& heap, Capability<T> capability) {
+    heap.push_back(std::move(capability));
+    std::push_heap(heap.begin(), heap.end(), later);
   }
   static Capability<T> pop(std::vector<Capability<T>>& heap) {
     std::pop_heap(heap.begin(), heap.end(), later);
@@ -113,7 +137,8 @@ class Notificator {
     return capability;
   }
 
-  std::vector<Capability<T>> pending_;    // a heap if times are totally ordered
+  Capability<T> least_;                   // of totally ordered times: the first to be complete
+  std::vector<Capability<T>> pending_;    // the others; a heap if times are totally ordered
   std::vector<Capability<T>> available_;  // a heap; unused if they are
   bool stale_ = true;
   bool is_told_ = false;

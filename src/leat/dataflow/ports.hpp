@@ -111,7 +111,10 @@ template <progress::Timestamp T, Container C>
 struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorContext<T>::Reading {
   InputCore(OperatorContext<T>& context_in, std::uint32_t number_in,
             std::unique_ptr<Pull<T, C>> pull_in)
-      : context(&context_in), number(number_in), pull(std::move(pull_in)) {
+      : context(&context_in),
+        number(number_in),
+        target(context_in.inputs[number_in].target),
+        pull(std::move(pull_in)) {
     context->inputs[number].reading = this;
   }
   InputCore(const InputCore&) = delete;
@@ -124,6 +127,7 @@ struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorCo
 
   LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
   std::uint32_t number;
+  progress::PortIndex target;
   std::unique_ptr<Pull<T, C>> pull;
   C spare;  // an emptied batch on its way back to the sender
   std::uint64_t activation = 0;
@@ -169,10 +173,10 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>,
     context->fuel -= static_cast<std::int64_t>(record_count(message.batch));
     tee->push(message);
     message.batch.clear();
-    if (!listed) {
+    used(context->graph->plane().spares());
+    if (!listed && tee->may_hold()) {
       listed = true;
       context->to_flush.push_back(this);
-      used(context->graph->plane().spares());
     }
   }
   void release_spares() override {
@@ -269,8 +273,8 @@ class Received {
   }
 
   /// For input ports.
-  Received(LocalPtr<internal::InputCore<T, C>> core, Message<T, C> message)
-      : core_(std::move(core)),
+  Received(const LocalPtr<internal::InputCore<T, C>>& core, Message<T, C>&& message)
+      : core_(core),
         message_(std::move(message)),
         count_(static_cast<std::int64_t>(record_count(message_.batch))) {}
 
@@ -290,9 +294,8 @@ class Received {
 
   void acknowledge() {
     if (!core_) return;
-    auto& context = *core_->context;
-    const auto target = context.inputs[core_->number].target;
-    for (const T& time : message_.stamp.times()) context.ledger->update(target, time, -count_);
+    for (const T& time : message_.stamp.times())
+      core_->context->ledger->update(core_->target, time, -count_);
     message_.batch.clear();
     core_->take_back(std::move(message_.batch));
     core_.reset();
@@ -324,9 +327,10 @@ class InputPort {
       return std::nullopt;
     }
     if (++core.taken == 1) core.keep();
-    *core.context->records += record_count(message.batch);
-    core.context->fuel -= static_cast<std::int64_t>(record_count(message.batch));
-    return Received<T, C>(core_, std::move(message));
+    const std::size_t records = record_count(message.batch);
+    *core.context->records += records;
+    core.context->fuel -= static_cast<std::int64_t>(records);
+    return std::optional<Received<T, C>>(std::in_place, core_, std::move(message));
   }
 
   /// Calls `f(Received&)` for each message until there is none, or this activation took its share.
@@ -338,7 +342,7 @@ class InputPort {
   /// The times at which messages may still arrive. Constant during an activation; messages that
   /// were taken in it are not earlier.
   [[nodiscard]] progress::AntichainRef<T> frontier() const {
-    return core_->context->graph->frontier(core_->context->inputs[core_->number].target).frontier();
+    return core_->context->graph->frontier(core_->target);
   }
 
   /// For builders.
@@ -358,6 +362,7 @@ class [[nodiscard]] Session {
   /// Sends what was given; after an exception it is dropped with the operator that threw.
   ~Session() noexcept(false) {
     core_.in_session = false;
+    if (core_.message.batch.size() == 0) return;
     if (std::uncaught_exceptions() > exceptions_) {
       core_.message.batch.clear();
     } else {

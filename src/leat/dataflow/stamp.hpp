@@ -5,45 +5,74 @@
 // Source    Timely Dataflow after 0.29 (messages stamped by a multiset of times).
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <leat/base/check.hpp>
-#include <leat/base/small_vector.hpp>
 
 namespace leat::dataflow {
 
 template <class T>
 class Stamp {
  public:
-  Stamp() : times_(1) {}
-  explicit Stamp(T time) { times_.push_back(std::move(time)); }
+  Stamp() = default;
+  explicit Stamp(T time) : first_(std::move(time)) {}
 
   /// Requires: `times` is not empty and its members are not comparable with each other.
-  explicit Stamp(std::span<const T> times) : times_(times.begin(), times.end()) {
+  explicit Stamp(std::span<const T> times) : first_(times.front()) {
     LEAT_DCHECK(!times.empty(), "a message without a time would never be accounted for");
+    if (times.size() > 1) all_ = std::make_unique<const Times>(times.begin(), times.end());
   }
 
-  [[nodiscard]] bool single() const noexcept { return times_.size() == 1; }
-  [[nodiscard]] std::span<const T> times() const noexcept { return {times_.data(), times_.size()}; }
+  Stamp(const Stamp& other) : first_(other.first_) {
+    if (other.all_) [[unlikely]]
+      all_ = std::make_unique<const Times>(*other.all_);
+  }
+  Stamp& operator=(const Stamp& other) {
+    if (this != &other) *this = Stamp(other);
+    return *this;
+  }
+  /// Leaves the first time there.
+  Stamp(Stamp&&) noexcept = default;
+  Stamp& operator=(Stamp&&) noexcept = default;
+  ~Stamp() = default;
+
+  [[nodiscard]] bool single() const noexcept { return all_ == nullptr; }
+  [[nodiscard]] std::span<const T> times() const noexcept {
+    if (single()) [[likely]]
+      return {&first_, 1};
+    return {all_->data(), all_->size()};
+  }
 
   /// The first of the times; the only one if `single()`.
-  [[nodiscard]] const T& first() const noexcept { return times_.front(); }
+  [[nodiscard]] const T& first() const noexcept { return first_; }
 
   /// The stamp with each time changed by `f`.
   template <class F>
   [[nodiscard]] auto mapped(F&& f) const {
-    using To = std::decay_t<decltype(f(first()))>;
-    if (single()) return Stamp<To>(f(first()));
-    SmallVector<To, 4> changed;
-    for (const T& time : times_) changed.push_back(f(time));
-    return Stamp<To>(std::span<const To>(changed.data(), changed.size()));
+    using To = std::decay_t<decltype(f(first_))>;
+    if (single()) [[likely]]
+      return Stamp<To>(f(first_));
+    std::vector<To> changed;
+    for (const T& time : times()) changed.push_back(f(time));
+    return Stamp<To>(std::span<const To>(changed));
   }
 
-  friend bool operator==(const Stamp& a, const Stamp& b) { return a.times_ == b.times_; }
+  friend bool operator==(const Stamp& a, const Stamp& b) {
+    if (a.single() && b.single()) [[likely]]
+      return a.first_ == b.first_;
+    return std::equal(a.times().begin(), a.times().end(), b.times().begin(), b.times().end());
+  }
 
  private:
-  SmallVector<T, 1> times_;
+  using Times = std::vector<T>;
+
+  T first_{};
+  std::unique_ptr<const Times> all_;  // if there are several
 };
 
 }  // namespace leat::dataflow

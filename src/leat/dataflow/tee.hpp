@@ -19,6 +19,7 @@ class Tee final : public LocalCounted<Tee<T, C>> {
   void add(std::unique_ptr<Push<T, C>> consumer) {
     LEAT_CHECK(CopyableContainer<C> || consumers_.empty(),
                "one consumer for what cannot be copied");
+    may_hold_ = may_hold_ || consumer->may_hold();
     consumers_.push_back(std::move(consumer));
   }
 
@@ -39,6 +40,8 @@ class Tee final : public LocalCounted<Tee<T, C>> {
   void flush() {
     for (auto& consumer : consumers_) consumer->flush();
   }
+  /// Whether something may wait in an edge until `flush`.
+  [[nodiscard]] bool may_hold() const noexcept { return may_hold_; }
 
   void release_spares() {
     for (auto& consumer : consumers_) consumer->release_spares();
@@ -46,6 +49,7 @@ class Tee final : public LocalCounted<Tee<T, C>> {
 
  private:
   SmallVector<std::unique_ptr<Push<T, C>>, 1> consumers_;
+  bool may_hold_ = false;
 };
 
 }  // namespace leat::dataflow

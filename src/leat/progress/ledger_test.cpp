@@ -18,7 +18,8 @@ struct Written {
 
   std::vector<Entry> changes() {
     std::vector<Entry> entries;
-    for (const auto& [at, diff] : ledger->changes()) entries.emplace_back(at.port, at.time, diff);
+    for (const auto& [at, diff] : ledger->changes().changes())
+      entries.emplace_back(at.port, at.time, diff);
     return entries;
   }
 };
@@ -31,6 +32,33 @@ TEST(Ledger, HoldsTheNetOfWhatWasWrittenByPortAndTime) {
   written.ledger->update(1, 9, -1);
   written.ledger->update(1, 3, -4);
   EXPECT_EQ(written.changes(), (std::vector<Entry>{{1, 3, -4}, {2, 5, 3}}));
+}
+
+TEST(Ledger, PutsTogetherWhatIsFarApartWhenItIsTaken) {
+  Written written;
+  for (PortIndex round = 0; round < 2; ++round) {
+    for (PortIndex port = 0; port < 40; ++port)
+      written.ledger->update(port, 7, port == 5 ? -2 : +1);
+  }
+  for (PortIndex port = 10; port < 40; ++port) written.ledger->update(port, 7, -2);
+  std::vector<Entry> expected;
+  for (PortIndex port = 0; port < 10; ++port) expected.emplace_back(port, 7, port == 5 ? -4 : 2);
+  EXPECT_EQ(written.changes(), expected);
+  EXPECT_FALSE(written.ledger->changes().is_empty());
+  for (PortIndex port = 0; port < 10; ++port) {
+    written.ledger->update(port, 7, port == 5 ? 4 : -2);
+  }
+  EXPECT_TRUE(written.ledger->changes().is_empty());
+}
+
+TEST(Ledger, WhatComesAndGoesWithinAFewWritesLeavesNothing) {
+  Written written;
+  for (PortIndex port = 0; port < 6; ++port) {
+    written.ledger->update(port + 1, 3, +1);  // put out
+    written.ledger->update(port, 3, -1);      // taken in
+  }
+  EXPECT_EQ(written.changes(), (std::vector<Entry>{{0, 3, -1}, {6, 3, +1}}));
+  EXPECT_EQ(written.ledger->changes().net().size(), 2U);
 }
 
 TEST(Ledger, AWriteFromOutsideARunActivatesTheScope) {

@@ -1,6 +1,6 @@
 // What      MutableAntichain<T>: a multiset of times, and its frontier: the minimal times with a
-//           positive count. The reachability tracker keeps two for each port, and most of a
-//           progress round is here.
+//           positive count. A tracker keeps what is counted at a port in one, and what that implies
+//           in another where times cannot all be compared.
 // Shape     Total order: the sorted counts and the index of the first positive one, which is the
 //           frontier; 48 bytes for a 64-bit time. Partial order: the sorted counts and the
 //           frontier's elements.
@@ -67,6 +67,15 @@ class TotalCounts {
       counts_.set_mark(index);
       on_change(time, 1);
     }
+  }
+
+  /// Gives the one entry there is another time, if it is `count` of `from`.
+  bool replace_only(const T& from, const T& to, std::int64_t count) {
+    if (counts_.size() != 1) return false;
+    auto& only = *counts_.data();
+    if (only.count != count || count <= 0 || !(only.time == from)) return false;
+    only.time = to;
+    return true;
   }
 
   template <class Range, class F>
@@ -237,6 +246,15 @@ class MutableAntichain {
     update(time, diff, [](const T&, int) {});
   }
 
+  /// Turns `count` of `from` into as many of `to`, reporting to nobody, if nothing else is here.
+  ///
+  /// Returns: whether it did.
+  bool replace_only(const T& from, const T& to, std::int64_t count)
+    requires(Order<T>::is_total)
+  {
+    return counts_.replace_only(from, to, count);
+  }
+
   /// Applies each (time, difference) of `changes` and reports the net change of the frontier only.
   template <class Range, class F>
   void update_all(Range&& changes, F&& on_change) {
@@ -286,6 +304,6 @@ class MutableAntichain {
 };
 
 static_assert(sizeof(MutableAntichain<std::uint64_t>) <= 64,
-              "two per port, and graphs have 100 000 ports");
+              "one per port or two, and graphs have 100 000 ports");
 
 }  // namespace leat::progress

@@ -192,5 +192,19 @@ TEST(MutableAntichain, HoldsTimesThatOwnMemory) {
   EXPECT_TRUE(moved.empty());
 }
 
+TEST(MutableAntichain, ReplacesATimeIfThatIsAllThereIs) {
+  MutableAntichain<std::uint64_t> counts(3, 2);
+  EXPECT_FALSE(counts.replace_only(3, 5, 1));  // one of two
+  EXPECT_FALSE(counts.replace_only(4, 5, 2));
+  EXPECT_TRUE(counts.replace_only(3, 5, 2));
+  EXPECT_EQ(counts.count_for(5), 2);
+  EXPECT_EQ(counts.count_for(3), 0);
+  EXPECT_EQ(counts.frontier()[0], 5U);
+  counts.update(7, 1);
+  EXPECT_FALSE(counts.replace_only(5, 6, 2));
+  MutableAntichain<std::uint64_t> owing(3, -1);
+  EXPECT_FALSE(owing.replace_only(3, 5, -1));  // no frontier moves for a negative count
+}
+
 }  // namespace
 }  // namespace leat::progress

@@ -1,5 +1,6 @@
-// What      Two questions about a scope's shape, asked once when it is sealed: what do paths to the
-//           scope's outputs do to a time, and is there a cycle without a hop that advances time?
+// What      Questions about a scope's shape, asked once when it is sealed: what do paths to the
+//           scope's outputs do to a time, is there a cycle without a hop that advances time, and in
+//           which order are ports best settled?
 // Cost      Path summaries: one visit per (port, output, summary that is not dominated). Cycles:
 //           linear. Neither recurses, so the depth of a graph is not limited by the stack.
 // Source    Timely Dataflow's `summarize_outputs` and `is_acyclic`; ours over flat ports.
@@ -67,13 +68,58 @@ std::vector<std::vector<PathToOutput<SummaryOf<T>>>> paths_to_outputs(
   return rows;
 }
 
+/// Whether a time may go along the hop and be no later.
+template <class Summary>
+[[nodiscard]] bool stalls(const Step<Summary>& step) {
+  return step.identity || less_equal(step.summary, Summary{});
+}
+
+/// All ports, each before those that follow it by a hop, as far as cycles allow: where they do not,
+/// only a hop that advances time leads back.
+///
+/// Requires: there is no stalled cycle.
+template <Timestamp T>
+std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryOf<T>>& forward) {
+  const std::size_t ports = graph.ports.size();
+  std::vector<std::uint32_t> entering(ports, 0);
+  std::vector<std::uint32_t> stalled(ports, 0);  // of those, the hops that do not advance time
+  for (PortIndex port = 0; port < ports; ++port) {
+    for (const auto& step : forward.row(port)) {
+      ++entering[step.port];
+      if (stalls(step)) ++stalled[step.port];
+    }
+  }
+  std::vector<PortIndex> order;
+  order.reserve(ports);
+  std::vector<bool> is_placed(ports, false);
+  std::vector<PortIndex> unstalled;  // what only hops that advance time still lead to, or nothing
+  const auto place = [&](PortIndex port) {
+    if (is_placed[port]) return;
+    is_placed[port] = true;
+    order.push_back(port);
+  };
+  for (PortIndex port = 0; port < ports; ++port) {
+    if (stalled[port] == 0) unstalled.push_back(port);
+    if (entering[port] == 0) place(port);
+  }
+  std::size_t followed = 0;
+  for (std::size_t next = 0; order.size() < ports || followed < order.size();) {
+    if (followed == order.size()) {  // all that is left is on a cycle, or behind one
+      place(unstalled[next++]);
+      continue;
+    }
+    for (const auto& step : forward.row(order[followed++])) {
+      if (stalls(step) && --stalled[step.port] == 0) unstalled.push_back(step.port);
+      if (--entering[step.port] == 0) place(step.port);
+    }
+  }
+  return order;
+}
+
 /// A cycle along which no hop advances time, as the ports on it in order; empty if there is none.
 template <Timestamp T>
 std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf<T>>& forward) {
   using Summary = SummaryOf<T>;
-  const auto stalls = [](const Step<Summary>& step) {
-    return step.identity || less_equal(step.summary, Summary{});
-  };
   // Kahn: take away ports that no stalled hop enters, as long as there are any; what is left has a
   // cycle.
   std::vector<std::uint32_t> entering(graph.ports.size(), 0);

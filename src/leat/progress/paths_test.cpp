@@ -171,5 +171,33 @@ TEST(StalledCycle, IsFoundWithoutRecursionHoweverDeepTheGraph) {
   EXPECT_EQ(cycle(graph).size(), 2 * kNodes);
 }
 
+TEST(SettlingOrder, PutsEachPortBeforeThoseThatFollowItHoweverTheyWereNumbered) {
+  Graph<std::uint64_t> graph;
+  const auto [c_in, c_out] = add_node(graph, 1, std::uint64_t{0});
+  const auto [b_in, b_out] = add_node(graph, 2, std::uint64_t{1});
+  const auto [a_in, a_out] = add_node(graph, 3, std::uint64_t{0});
+  graph.add_edge(a_out, b_in);
+  graph.add_edge(b_out, c_in);
+  const auto forward = Hops<std::uint64_t>::forward(graph.ports.size(), graph.hops);
+  EXPECT_EQ(settling_order(graph, forward),
+            (std::vector<PortIndex>{a_in, a_out, b_in, b_out, c_in, c_out}));
+}
+
+TEST(SettlingOrder, GoesBackOnlyAlongAHopThatAdvancesTime) {
+  Graph<std::uint64_t> graph;
+  const auto [loop_in, loop_out] = add_node(graph, 1, std::uint64_t{1});
+  const auto [body_in, body_out] = add_node(graph, 2, std::uint64_t{0});
+  const auto [end_in, end_out] = add_node(graph, 3, std::uint64_t{0});
+  graph.add_edge(loop_out, body_in);
+  graph.add_edge(body_out, loop_in);
+  graph.add_edge(body_out, end_in);
+  const auto forward = Hops<std::uint64_t>::forward(graph.ports.size(), graph.hops);
+  const auto order = settling_order(graph, forward);
+  ASSERT_EQ(order.size(), graph.ports.size());
+  EXPECT_EQ(order[0], loop_out);
+  EXPECT_EQ(order[1], body_in);
+  EXPECT_EQ(order[2], body_out);
+}
+
 }  // namespace
 }  // namespace leat::progress

@@ -42,12 +42,15 @@ struct Loop {
     outputs.clear();
     quiet.clear();
     tracker.propagate(
-        [&](PortIndex port, const Time& time, int by) { targets[{port, time}] += by; },
+        [&](PortIndex port, const Time* joined, const Time* left) {
+          if (joined != nullptr) ++targets[{port, *joined}];
+          if (left != nullptr) --targets[{port, *left}];
+        },
         [&](std::uint32_t out, const Time& time, int by) { outputs[{out, time}] += by; });
-    tracker.drain_quiet([&](NodeIndex node) { quiet.push_back(node); });
+    tracker.nodes().drain_quiet([&](NodeIndex node) { quiet.push_back(node); });
   }
   [[nodiscard]] std::vector<Time> frontier(PortIndex port) const {
-    const auto times = tracker.implications(port).frontier();
+    const auto times = tracker.frontier(port);
     return {times.begin(), times.end()};
   }
 
@@ -187,11 +190,11 @@ TEST(Tracker, ATimeThatCannotAdvanceAnyFurtherEndsTheLoop) {
   graph.add_edge(out, in);
   Tracker<std::uint8_t> tracker(graph, 2);
   int changes = 0;
-  const auto count = [&](PortIndex, std::uint8_t, int) { ++changes; };
+  const auto count = [&](PortIndex, const std::uint8_t*, const std::uint8_t*) { ++changes; };
   const auto nothing = [](std::uint32_t, std::uint8_t, int) {};
   tracker.update(in, 255, +1);
   tracker.propagate(count, nothing);
-  EXPECT_TRUE(tracker.implications(out).empty());
+  EXPECT_TRUE(tracker.frontier(out).empty());
   tracker.update(in, 255, -1);
   tracker.propagate(count, nothing);
   EXPECT_EQ(changes, 2);

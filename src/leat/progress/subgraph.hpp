@@ -133,12 +133,14 @@ class Subgraph final : public ScopeInbox {
     auto& child = children_[node];
     const auto number = kind == PortKind::target ? child.targets++ : child.sources++;
     const PortIndex port = graph_.add_port(node, number, kind);
-    interests_.push_back(interest);
+    reactions_.push_back(node == 0 ? Reaction::nothing : reaction_to(interest));
     channels_.push_back({kind == PortKind::target ? plane_.new_channel_id() : 0, ""});
     if (kind == PortKind::source) child.source_ports.push_back(port);
     return port;
   }
-  void set_interest(PortIndex port, FrontierInterest interest) { interests_[port] = interest; }
+  void set_interest(PortIndex port, FrontierInterest interest) {
+    reactions_[port] = reaction_to(interest);
+  }
   /// Connects two ports. `pact` says how records travel, `type` what their batches are; both live as
   /// long as the program.
   void add_edge(PortIndex source, PortIndex target, const char* pact = "",
@@ -181,13 +183,17 @@ class Subgraph final : public ScopeInbox {
                        "a loop that advances time", "the cycle " + described(cycle) + " does not",
                        "give its feedback a summary that adds to the time");
     }
+    for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
+      const PortInfo& info = graph_.ports[port];
+      if (info.node != 0 && !children_[info.node].local) reactions_[port] = Reaction::inform;
+    }
     boundary_ = boundary;
     tracker_ = Tracker<T>(graph_, children_.size());
     // Nothing is added any more; a large graph that is idle should not pay for having grown.
     children_.shrink_to_fit();
     graph_.ports.shrink_to_fit();
     graph_.hops.shrink_to_fit();
-    interests_.shrink_to_fit();
+    reactions_.shrink_to_fit();
     channels_.shrink_to_fit();
     sealed_ = true;
   }
@@ -249,7 +255,8 @@ class Subgraph final : public ScopeInbox {
   void absorb(const queue::EntryHeader& entry) override {
     if (watch_) [[unlikely]]
       watch_->absorbed(graph_.ports, batch_of<T>(entry), plane_.reading());
-    for (const auto& change : batch_of<T>(entry)) apply(change.port, change.time, change.delta);
+    const auto changes = batch_of<T>(entry);
+    apply_all(changes.size(), [&](std::size_t i) -> const LoggedChange<T>& { return changes[i]; });
     self_.activate();
   }
 
@@ -270,8 +277,8 @@ class Subgraph final : public ScopeInbox {
 
   /// The times that may still arrive at a target of this scope's children. Constant while operators
   /// run.
-  [[nodiscard]] const MutableAntichain<T>& frontier(PortIndex target) const noexcept {
-    return tracker_.implications(target);
+  [[nodiscard]] AntichainRef<T> frontier(PortIndex target) const noexcept {
+    return tracker_.frontier(target);
   }
 
   [[nodiscard]] const LocalPtr<Ledger<T>>& ledger() const noexcept { return ledger_; }
@@ -365,6 +372,13 @@ class Subgraph final : public ScopeInbox {
     bool local = true;
     bool incomplete = true;
   };
+  /// What a change of a target's frontier leads to.
+  enum class Reaction : std::uint8_t { nothing, run, run_if_capability, inform };
+  static Reaction reaction_to(FrontierInterest interest) noexcept {
+    if (interest == FrontierInterest::never) return Reaction::nothing;
+    return interest == FrontierInterest::always ? Reaction::run : Reaction::run_if_capability;
+  }
+
   struct Crossing {  // a count at the scope's boundary, on its way to the parent
     PortKind kind;
     std::uint32_t number;
@@ -382,16 +396,59 @@ class Subgraph final : public ScopeInbox {
     }
   }
 
+  /// A change where it stands.
+  struct ChangeRef {
+    const T& time;
+    std::int64_t delta;
+    PortIndex port;
+  };
+  // All changes of a batch. The two halves of a capability's move stand next to each other.
+  template <class At>
+  void apply_all(std::size_t count, const At& at) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& one = at(i);
+      if (i + 1 < count) {
+        const auto& other = at(i + 1);
+        if (one.port == other.port && one.delta == -other.delta &&
+            tracker_.info(one.port).node != 0) {
+          const bool is_gone = one.delta < 0;
+          tracker_.move(one.port, is_gone ? one.time : other.time, is_gone ? other.time : one.time,
+                        is_gone ? other.delta : one.delta);
+          ++i;
+          continue;
+        }
+      }
+      apply(one.port, one.time, one.delta);
+    }
+  }
+
   void propagate() {
+    if (tracker_.has_changes() || tracker_.nodes().has_quiet() || !crossings_.empty())
+      propagate_changes();
+  }
+  void propagate_changes() {
     tracker_.propagate(
-        [&](PortIndex port, const T& time, int delta) { on_target(port, time, delta); },
+        [&](PortIndex port, const T* joined, const T* left) {
+          switch (reactions_[port]) {
+            case Reaction::nothing:
+              return;
+            case Reaction::run:
+              active_.activate(tracker_.info(port).node);
+              return;
+            case Reaction::run_if_capability:
+            case Reaction::inform:
+              on_target(port, joined, left);
+          }
+        },
         [&](std::uint32_t output, const T& time, int delta) {
           boundary_->capability(output, time, delta);
         });
-    tracker_.drain_quiet([&](NodeIndex node) {
+    tracker_.nodes().drain_quiet([&](NodeIndex node) {
       if (node != 0 && children_[node].op) active_.activate(node);
     });
-    if (crossings_.empty()) return;
+    if (!crossings_.empty()) cross();
+  }
+  void cross() {
     for (const auto& crossing : crossings_) {
       if (crossing.kind == PortKind::source) {
         boundary_->consumed(crossing.number, crossing.time, -crossing.delta);
@@ -402,23 +459,15 @@ class Subgraph final : public ScopeInbox {
     crossings_.clear();
   }
 
-  void on_target(PortIndex port, const T& time, int delta) {
+  void on_target(PortIndex port, const T* joined, const T* left) {
     const PortInfo& info = tracker_.info(port);
-    if (info.node == 0) return;
     auto& child = children_[info.node];
-    if (!child.op) {
-      LEAT_CHECK(delta <= 0, "a frontier came back at an operator that was shut down");
+    if (!child.op) return;
+    if (reactions_[port] == Reaction::inform) {
+      if (joined != nullptr) child.op->accept_frontier(info.number, *joined, +1);
+      if (left != nullptr) child.op->accept_frontier(info.number, *left, -1);
+    } else if (tracker_.node(info.node).capabilities <= 0) {
       return;
-    }
-    if (!child.local) child.op->accept_frontier(info.number, time, delta);
-    switch (interests_[port]) {
-      case FrontierInterest::never:
-        return;
-      case FrontierInterest::if_capability:
-        if (tracker_.node(info.node).capabilities <= 0) return;
-        break;
-      case FrontierInterest::always:
-        break;
     }
     active_.activate(info.node);
   }
@@ -442,6 +491,7 @@ class Subgraph final : public ScopeInbox {
     const auto& state = tracker_.node(node);
     if (!child.incomplete && state.open_inputs == 0 && state.capabilities == 0) {
       child.op.reset();
+      tracker_.nodes().end(node);
       --live_children_;
       if (watch_) watch_->shuts_down(child.id);
     }
@@ -485,7 +535,10 @@ class Subgraph final : public ScopeInbox {
     plane_.count_batch();
     if (watch_) [[unlikely]]
       watch_->published(graph_.ports, changes);
-    for (const auto& [at, delta] : changes) apply(at.port, at.time, delta);
+    const auto net = changes.net();
+    apply_all(net.size(), [&](std::size_t i) {
+      return ChangeRef{net[i].value.time, net[i].diff, net[i].value.port};
+    });
     changes.clear();
     return true;
   }
@@ -494,7 +547,7 @@ class Subgraph final : public ScopeInbox {
   /// something away that blocks a frontier, or says something about the scope's boundary, which
   /// only we can see.
   bool must_publish(typename Ledger<T>::Changes& changes) {
-    for (const auto& [at, delta] : changes) {
+    for (const auto& [at, delta] : changes.net()) {
       if (tracker_.info(at.port).node == 0) return true;
       if (delta < 0 && tracker_.is_blocking(at.port, at.time)) return true;
     }
@@ -559,7 +612,7 @@ class Subgraph final : public ScopeInbox {
     for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
       const PortInfo& info = graph_.ports[port];
       if (info.node == node && info.kind == PortKind::target)
-        is_news = watch_->is_news(port, frontier(port).frontier()) || is_news;
+        is_news = watch_->is_news(port, frontier(port)) || is_news;
     }
     if (is_news) watch_->tell(PushProgressEvent{children_[node].id});
     watch_->starts(children_[node].id);
@@ -592,8 +645,8 @@ class Subgraph final : public ScopeInbox {
     const char* pact = "";
   };
 
-  std::vector<FrontierInterest> interests_;
-  std::vector<Channel> channels_;  // by port
+  std::vector<Reaction> reactions_;  // by port
+  std::vector<Channel> channels_;    // by port
   Tracker<T> tracker_;
   std::unique_ptr<Validator<T>> validator_;  // null: nothing is checked
   typename Ledger<T>::Changes valid_;        // what was checked and is not published

@@ -83,7 +83,7 @@ struct Line {
     return scope->schedule();
   }
   [[nodiscard]] Times frontier(PortIndex port) const {
-    const auto times = scope->frontier(port).frontier();
+    const auto times = scope->frontier(port);
     return {times.begin(), times.end()};
   }
   void write(PortIndex port, Time time, std::int64_t delta) {

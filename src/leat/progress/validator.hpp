@@ -109,7 +109,7 @@ class Validator {
         if (at.port == link.target && diff < 0 && leads(at.time)) return true;
       }
       if (!keeps(info.node, tracker_.info(link.target).number)) continue;
-      for (const T& possible : tracker_.implications(link.target).frontier()) {
+      for (const T& possible : tracker_.frontier(link.target)) {
         if (leads(possible)) return true;
       }
     }

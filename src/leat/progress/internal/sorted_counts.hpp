@@ -1,5 +1,5 @@
 // What      SortedCounts<T>: times with their counts in ascending order, two of them in place. The
-//           storage under MutableAntichain, of which each port of a dataflow has two.
+//           storage under MutableAntichain, of which each port of a dataflow has one or two.
 // Shape     size, capacity, zeros, mark | two entries in place, or the address of more
 //           (48 bytes for a 64-bit time)
 // Invariants

@@ -1,0 +1,130 @@
+// A dataflow in a steady state allocates nothing: every call of operator new is counted while a
+// barrier, a ping-pong and an exchange go round.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <leat/dataflow.hpp>
+#include <leat/dataflow/test_world.hpp>
+
+namespace {
+
+std::uint64_t allocations = 0;  // the tests have one thread
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  bytes = (bytes + alignment - 1) / alignment * alignment;
+  if (void* const memory = std::aligned_alloc(alignment, bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace leat::dataflow {
+namespace {
+
+using test::World;
+using Time = std::uint64_t;
+
+constexpr std::uint64_t kWarmUp = 2'000;
+constexpr std::uint64_t kSteps = 100'000;
+constexpr Time kNever = kWarmUp + 4 * kSteps;
+
+class SteadyState : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  /// What `once()` allocates when it is called kSteps times, after kWarmUp times.
+  template <class F>
+  std::uint64_t allocated_by(F&& once) {
+    for (std::uint64_t i = 0; i < kWarmUp; ++i) once();
+    const std::uint64_t before = allocations;
+    for (std::uint64_t i = 0; i < kSteps; ++i) once();
+    return allocations - before;
+  }
+
+  World world{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Workers, SteadyState, ::testing::Values(1, 2));
+
+TEST_P(SteadyState, ABarrierAllocatesNothing) {
+  std::vector<Time> rounds(GetParam(), 0);
+  for (std::size_t index = 0; index < GetParam(); ++index) {
+    world[index].dataflow([&](auto& scope) {
+      auto [handle, stream] = feedback<Time>(scope, 1);
+      stream |
+          unary_notify<Time>(
+              pipeline, "barrier",
+              [&round = rounds[index]](Capability<Time> first, const OperatorInfo&) {
+                return [&round, first = std::move(first)](auto& input, auto&,
+                                                          auto& notificator) mutable {
+                  if (first) notificator.notify_at(std::move(first));
+                  while (auto done = notificator.next(input.frontier())) {
+                    round = done->time() + 1;
+                    if (round < kNever) notificator.notify_at(done->capability.delayed(round));
+                  }
+                };
+              }) |
+          connect_loop(std::move(handle));
+    });
+  }
+  const Time before = rounds[0];
+  EXPECT_EQ(allocated_by([&] { world.steps(1); }), 0U);
+  EXPECT_GE(rounds[0] - before, kSteps / 2);
+}
+
+TEST_P(SteadyState, APingPongAllocatesNothing) {
+  std::uint64_t seen = 0;
+  for (std::size_t index = 0; index < GetParam(); ++index) {
+    world[index].dataflow([&](auto& scope) {
+      std::vector<std::uint64_t> own(index == 0 ? 1 : 0, 0);
+      auto [handle, cycle] = feedback<std::uint64_t>(scope, 1);
+      auto branches = to_stream(scope, std::move(own)) | concat(std::move(cycle)) |
+                      exchange([](const std::uint64_t& record) { return record; }) |
+                      map_in_place([&seen](std::uint64_t& record) { seen = ++record; }) |
+                      branch_when([](Time time) { return time + 1 < kNever; });
+      branches.if_true | connect_loop(std::move(handle));
+    });
+  }
+  EXPECT_EQ(allocated_by([&] { world.steps(1); }), 0U);
+  EXPECT_GE(seen, kSteps / 2);
+}
+
+TEST_P(SteadyState, AnExchangeAllocatesNothing) {
+  std::vector<Input<std::uint64_t>> inputs(GetParam());
+  std::vector<Probe<>> probes(GetParam());
+  std::uint64_t received = 0;
+  for (std::size_t index = 0; index < GetParam(); ++index) {
+    world[index].dataflow([&](auto& scope) {
+      scope.input(inputs[index]) | exchange([](const std::uint64_t& record) { return record; }) |
+          inspect([&received](std::uint64_t) { ++received; }) | probe(probes[index]);
+    });
+  }
+  Time epoch = 0;
+  const auto one_epoch = [&] {
+    for (auto& input : inputs) {
+      input.send(epoch);
+      input.advance_to(epoch + 1);
+    }
+    ++epoch;
+    while (probes[0].less_than(epoch)) world.steps(1);
+  };
+  EXPECT_EQ(allocated_by(one_epoch), 0U);
+  EXPECT_GE(received, kSteps * GetParam());
+}
+
+}  // namespace
+}  // namespace leat::dataflow
