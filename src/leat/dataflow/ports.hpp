@@ -266,6 +266,11 @@ class Received {
     const auto& context = *core_->context;
     if (token.output >= context.outputs.size() || context.outputs[token.output].get() != &token)
       return false;
+    // A link that leaves times alone opens at all of them; most operators have no other.
+    const auto& links = context.inputs[core_->number].links;
+    if (token.output < links.size() && links[token.output].output == token.output &&
+        links[token.output].summary == progress::SummaryOf<T>{}) [[likely]]
+      return true;
     for (const T& time : message_.stamp.times()) {
       if (!allows(time, time, token.output)) return false;
     }
@@ -399,13 +404,13 @@ class [[nodiscard]] Session {
   void give_batch(C&& batch) { give_batch(batch); }
 
   /// For output ports.
-  Session(internal::OutputCore<T, C>& core, Stamp<T> stamp) : core_(core) {
+  Session(internal::OutputCore<T, C>& core, const Stamp<T>& stamp) : core_(core) {
     if (core_.in_session) {
       throw UsageError(core_.token->described(), "a session", "a session that has not ended",
                        "let the first one go out of scope, or send through it");
     }
     core_.in_session = true;
-    core_.message.stamp = std::move(stamp);
+    core_.message.stamp = stamp;
   }
 
  private:

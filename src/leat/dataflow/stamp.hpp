@@ -33,7 +33,11 @@ class Stamp {
       all_ = std::make_unique<const Times>(*other.all_);
   }
   Stamp& operator=(const Stamp& other) {
-    if (this != &other) *this = Stamp(other);
+    if (single() && other.single()) [[likely]] {
+      first_ = other.first_;
+    } else if (this != &other) {
+      *this = Stamp(other);
+    }
     return *this;
   }
   /// Leaves the first time there.
