@@ -367,7 +367,7 @@ class [[nodiscard]] Session {
   /// Sends what was given; after an exception it is dropped with the operator that threw.
   ~Session() noexcept(false) {
     core_.in_session = false;
-    if (core_.message.batch.size() == 0) return;
+    if (record_count(core_.message.batch) == 0) return;
     if (std::uncaught_exceptions() > exceptions_) {
       core_.message.batch.clear();
     } else {
