@@ -86,7 +86,7 @@ class RawInput {
   [[nodiscard]] bool was_pending() const { return core_->pull->was_pending(); }
   /// The times at which messages may still arrive. Constant during an activation.
   [[nodiscard]] progress::AntichainRef<T> frontier() const {
-    return core_->context->graph->frontier(core_->context->inputs[core_->number].target).frontier();
+    return core_->context->graph->frontier(core_->context->inputs[core_->number].target);
   }
 
   /// For builders.
