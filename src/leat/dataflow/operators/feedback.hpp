@@ -69,11 +69,10 @@ template <class Record, progress::Timestamp T>
     Scope<T>& scope, progress::SummaryOf<T> summary, std::string name,
     std::source_location where = std::source_location::current()) {
   OperatorBuilder<T> builder(scope.state(), std::move(name), where);
-  auto [output, stream] =
-      builder.template new_output<BatchOf<Record>>(std::vector<LinkTo<T>>{});
-  return {FeedbackHandle<T, BatchOf<Record>>(std::move(builder), std::move(output),
-                                                 std::move(summary)),
-          std::move(stream)};
+  auto [output, stream] = builder.template new_output<BatchOf<Record>>(std::vector<LinkTo<T>>{});
+  return {
+      FeedbackHandle<T, BatchOf<Record>>(std::move(builder), std::move(output), std::move(summary)),
+      std::move(stream)};
 }
 
 template <class Record, progress::Timestamp T>
