@@ -266,6 +266,16 @@ class ChannelEnd : public ::testing::Test {
   void SetUp() override { Account::messages = 0; }
   void TearDown() override { EXPECT_EQ(Account::messages, 0); }
 
+  // The channel keeps an empty envelope from now on: it shows that the channel is there.
+  static void leave_a_spare(Sender<Parcel>& sender, Receiver<Parcel>& receiver) {
+    fill(sender, 1);
+    fill(sender, 1);
+    Parcel in;
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(receiver.receive(in));
+      in.records.clear();
+    }
+  }
   static void fill(Sender<Parcel>& sender, std::size_t to) {
     Parcel parcel;
     parcel.records.push_back(1);
@@ -314,10 +324,23 @@ TEST_F(ChannelEnd, UnreadMessagesEndWithTheLastEnd) {
   EXPECT_EQ(Account::messages, 0);
 }
 
+TEST_F(ChannelEnd, WhatAReceiverThatGoesHadNotReadEndsWithIt) {
+  World world(2);
+  auto first = std::make_unique<Fabric::Ends<Parcel>>(world.channel<Parcel>(0));
+  auto second = std::make_unique<Fabric::Ends<Parcel>>(world.channel<Parcel>(1));
+  fill(first->sender, 1);
+  world.surface(1);
+  second.reset();
+  EXPECT_EQ(Account::messages, 0);
+  fill(first->sender, 1);  // late
+  EXPECT_EQ(Account::messages, 0);
+}
+
 TEST_F(ChannelEnd, AReceiverThatGoesWhileItIsAnnouncedIsReleasedBySurfacing) {
   World world(2);
   auto first = std::make_unique<Fabric::Ends<Parcel>>(world.channel<Parcel>(0));
   auto second = std::make_unique<Fabric::Ends<Parcel>>(world.channel<Parcel>(1));
+  leave_a_spare(first->sender, second->receiver);
   fill(first->sender, 1);
   second.reset();
   first.reset();
@@ -332,6 +355,7 @@ TEST_F(ChannelEnd, AReceiverThatGoesWhileItIsAnnouncedIsReleasedWithTheFabric) {
   {
     auto first = world->channel<Parcel>(0);
     auto second = world->channel<Parcel>(1);
+    leave_a_spare(first.sender, second.receiver);
     fill(first.sender, 1);
   }
   EXPECT_GT(Account::messages, 0);
