@@ -182,13 +182,13 @@ TEST(RemoteActivator, WakesAWorkerThatSleepsAndBringsWhatWasWrittenBefore) {
       source<int>(scope, "outside", [&](Capability<Time> capability, const OperatorInfo& info) {
         door = info.activation.remote();
         return [&, capability = std::move(capability)](auto& output) mutable {
-          if (!capability || queue.empty()) return;
+          // From its first run on, only activations have it run, until it drops its capability.
+          if (!stands.exchange(true) || !capability) return;
           output.session(capability).give_all(std::exchange(queue, {}));
           if (++heard == 100) capability.release();
         };
       }) | inspect([&](int x) { seen.push_back(x); });
     });
-    stands.store(true);
   });
   outside.join();
   ASSERT_EQ(seen.size(), 100u);
