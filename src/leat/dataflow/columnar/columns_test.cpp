@@ -1,5 +1,6 @@
 #include <leat/dataflow/columnar/columns.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include <leat/base/codec.hpp>
 #include <leat/dataflow.hpp>
+#include <leat/dataflow/capture/event_bytes.hpp>
 #include <leat/dataflow/test_world.hpp>
 
 // How many times this program asked for memory.
@@ -220,6 +222,45 @@ TEST(Columns, AreCodedAmongOtherValues) {
   EXPECT_TRUE(back->first);
   ASSERT_EQ(back->second.size(), 1u);
   EXPECT_EQ(field<&Line::words>(back->second[0])[1].second, "y");
+}
+
+// Bytes that are written to memory and read from there.
+struct Memory {
+  std::vector<std::byte>* bytes;
+  std::size_t at = 0;
+  Error none{};
+
+  Io write(std::span<const std::byte> from) {
+    bytes->insert(bytes->end(), from.begin(), from.end());
+    return {IoState::some, from.size()};
+  }
+  Io read(std::span<std::byte> into) {
+    const std::size_t count = std::min(into.size(), bytes->size() - at);
+    if (count == 0) return {IoState::over, 0};
+    std::copy_n(bytes->begin() + static_cast<std::ptrdiff_t>(at), count, into.begin());
+    at += count;
+    return {IoState::some, count};
+  }
+  [[nodiscard]] const Error& error() const { return none; }
+};
+
+TEST(Columns, AreCarriedAsBytes) {
+  std::vector<std::byte> bytes;
+  Columns<Line> lines;
+  lines.push_back(line("x y", 3, {{true, "x"}, {true, "y"}}));
+  auto writer = event_writer<Number, Columns<Line>>(Memory{&bytes});
+  writer.push(Messages<Number, Columns<Line>>{Stamp<Number>(7), lines});
+  writer.end();
+  EXPECT_EQ(writer.flush(), Flush::all);
+
+  auto reader = event_reader<Number, Columns<Line>>(Memory{&bytes});
+  Event<Number, Columns<Line>> event;
+  ASSERT_EQ(reader.next(event), Next::event);
+  const auto& message = std::get<Messages<Number, Columns<Line>>>(event);
+  EXPECT_EQ(message.stamp.first(), 7u);
+  ASSERT_EQ(message.batch.size(), 1u);
+  EXPECT_EQ(field<&Line::words>(message.batch[0])[1].second, "y");
+  EXPECT_EQ(reader.next(event), Next::over);
 }
 
 // --- through the engine
