@@ -85,8 +85,8 @@ class World {
   }
 
   template <class T>
-  static std::vector<T> times(const MutableAntichain<T>& counts) {
-    return {counts.frontier().begin(), counts.frontier().end()};
+  static std::vector<T> times(AntichainRef<T> frontier) {
+    return {frontier.begin(), frontier.end()};
   }
   std::vector<Outer> at(PortIndex target) { return times(outer->frontier(target)); }
   std::vector<Inner> inside_at(PortIndex target) { return times(inner->frontier(target)); }
