@@ -24,6 +24,7 @@
 #include <leat/base/growing_ring.hpp>
 #include <leat/base/local_ptr.hpp>
 #include <leat/comm/envelope.hpp>
+#include <leat/comm/notify.hpp>
 #include <leat/comm/seat.hpp>
 #include <leat/core/bell.hpp>
 #include <leat/queue/mpsc.hpp>
@@ -104,8 +105,12 @@ struct Loopback : LocalCounted<Loopback<M>> {
 template <class M>
 class Sender {
  public:
-  Sender(Seat& seat, std::shared_ptr<ChannelBlock<M>> block, LocalPtr<Loopback<M>> loopback)
-      : seat_(&seat), block_(std::move(block)), loopback_(std::move(loopback)) {}
+  Sender(Seat& seat, core::NotifyRule notify, std::shared_ptr<ChannelBlock<M>> block,
+         LocalPtr<Loopback<M>> loopback)
+      : seat_(&seat),
+        notifier_(seat, notify),
+        block_(std::move(block)),
+        loopback_(std::move(loopback)) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_->peers(); }
 
@@ -116,6 +121,10 @@ class Sender {
   }
 
   /// Sends `message` to worker `to` and leaves an empty one in its place, which may own memory.
+  ///
+  /// The receiver hears of it at once, unless it was told of an earlier one and has not looked yet:
+  /// then it finds both. Under the rules `first_then_trailing` and `on_done` (notify.hpp) it may
+  /// hear of it with the next `done` only.
   void send(std::size_t to, M& message) {
     if (to == seat_->index()) {
       send_to_self(message);
@@ -129,7 +138,13 @@ class Sender {
     Envelope<M>* const envelope = block_->pool(seat_->index()).take();
     std::swap(envelope->message, message);
     mailbox.queue_.push(envelope);
-    seat_->announce(to, mailbox);
+    notifier_.sent(to, mailbox);
+  }
+
+  /// Says that nothing more comes for now. Does nothing under the rule `edge`.
+  void done() {
+    if (!block_ || !notifier_.waits_for_done()) return;
+    for (std::size_t to = 0; to < peers(); ++to) notifier_.done(to, block_->mailbox(to));
   }
 
  private:
@@ -149,6 +164,7 @@ class Sender {
   }
 
   Seat* seat_;
+  Notifier notifier_;
   std::shared_ptr<ChannelBlock<M>> block_;  // empty if the worker has no peers
   LocalPtr<Loopback<M>> loopback_;
 };

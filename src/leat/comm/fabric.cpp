@@ -6,8 +6,9 @@
 
 namespace leat::comm {
 
-Fabric::Fabric(std::size_t workers)
-    : mask_(workers),
+Fabric::Fabric(std::size_t workers, core::NotifyRule notify)
+    : notify_(notify),
+      mask_(workers),
       failures_(workers),
       crowd_(static_cast<std::uint32_t>(os::runnable_cpus())) {
   for (std::size_t index = 0; index < workers; ++index) {

@@ -22,6 +22,7 @@
 #include <leat/comm/channel.hpp>
 #include <leat/comm/failures.hpp>
 #include <leat/comm/seat.hpp>
+#include <leat/core/config.hpp>
 #include <leat/core/crowd.hpp>
 #include <leat/core/park_mask.hpp>
 #include <leat/core/stop.hpp>
@@ -36,8 +37,8 @@ struct Signature {
 
 class Fabric {
  public:
-  /// Requires: `workers >= 1`.
-  explicit Fabric(std::size_t workers);
+  /// Requires: `workers >= 1`. `notify`: when senders tell receivers, on all channels.
+  explicit Fabric(std::size_t workers, core::NotifyRule notify = core::NotifyRule::edge);
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
   ~Fabric();
@@ -69,7 +70,7 @@ class Fabric {
         return std::static_pointer_cast<void>(std::make_shared<ChannelBlock<M>>(workers()));
       }));
     }
-    return {Sender<M>(seat, block, loopback), Receiver<M>(seat.index(), block, loopback)};
+    return {Sender<M>(seat, notify_, block, loopback), Receiver<M>(seat.index(), block, loopback)};
   }
 
   /// Checks that all workers build the same thing under `id`, without a channel. Same errors and
@@ -132,6 +133,7 @@ class Fabric {
 
   void wake_all() noexcept;
 
+  core::NotifyRule notify_;
   core::ParkMask mask_;
   std::mutex mutex_;
   // Guarded by mutex_. Ends after the ready lists were emptied: they may hold a mailbox of a channel

@@ -15,6 +15,14 @@ void Seat::announce(std::size_t to, core::Bell& bell) {
   if (announced.woke) ++counters_.wakes_sent;
 }
 
+void Seat::announce_again(std::size_t to, core::Bell& bell) {
+  Seat& receiver = fabric_.seat(to);
+  ++counters_.notices;
+  if (receiver.ready_.mark(bell) != core::Mark::closed && receiver.parker_.ring()) {
+    ++counters_.wakes_sent;
+  }
+}
+
 void Seat::announce_log() {
   fabric_.park_mask().for_each_parked([this](std::size_t worker) {
     if (fabric_.seat(worker).parker_.unpark()) ++counters_.wakes_sent;

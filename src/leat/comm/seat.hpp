@@ -51,6 +51,9 @@ class Seat : public std::enable_shared_from_this<Seat> {
   /// Says that something is in `bell`'s channel, whose receiver is worker `to`; wakes it if it
   /// sleeps.
   void announce(std::size_t to, core::Bell& bell);
+  /// The same, but counts as a notice, and looks whether the receiver sleeps, also where it was told
+  /// already and has not looked yet.
+  void announce_again(std::size_t to, core::Bell& bell);
 
   // -- Progress logs ------------------------------------------------------------------------------
 

@@ -55,6 +55,10 @@ class Parameters {
   std::map<std::string, Entry, std::less<>> values_;
 };
 
+/// When a sender tells the receiver of a channel of its messages; comm/notify.hpp says what each
+/// means.
+enum class NotifyRule : std::uint8_t { edge, per_message, first_then_trailing, on_done };
+
 struct Config {
   /// Worker threads of this process, at least 1. `-w`.
   std::size_t workers = 1;
@@ -63,6 +67,10 @@ struct Config {
   /// More suits rounds of a few microseconds with a core for each worker; the barrier benchmark
   /// shows the effect.
   Nanos idle_spin = std::chrono::microseconds(10);
+
+  /// When workers tell each other of messages. `--notify`. There is no program that should change
+  /// it: the others are for the benchmarks `notify` and `exchange`, which show why.
+  NotifyRule notify = NotifyRule::edge;
 
   /// `--progress-mode`.
   ProgressMode progress_mode = ProgressMode::demand;

@@ -11,7 +11,19 @@
 namespace leat::core {
 namespace {
 
-enum class Flag { workers, processes, process, hostfile, report, zerocopy, mode, spin, holders, help };
+enum class Flag {
+  workers,
+  processes,
+  process,
+  hostfile,
+  report,
+  zerocopy,
+  mode,
+  spin,
+  notify,
+  holders,
+  help
+};
 
 struct FlagName {
   std::string_view spelling;  // with its hyphens
@@ -35,10 +47,15 @@ constexpr FlagName kFlagNames[] = {
     {"--zerocopy", Flag::zerocopy, false},
     {"--progress-mode", Flag::mode, true},
     {"--idle-spin", Flag::spin, true},
+    {"--notify", Flag::notify, true},
     {"--name-holders", Flag::holders, false},
     {"--help", Flag::help, false},
 };
 constexpr std::size_t kFlags = static_cast<std::size_t>(Flag::help) + 1;
+
+// In the order of NotifyRule.
+constexpr std::string_view kNotifyRules[] = {"edge", "per_message", "first_then_trailing",
+                                             "on_done"};
 
 // Worker threads beyond this are a slip of the finger, not a plan.
 constexpr std::uint64_t kWorkersMax = 4096;
@@ -49,6 +66,8 @@ constexpr std::string_view kUsage =
     R"(  -w, --workers, --threads NUM   worker threads (1)
       --idle-spin MICROS         how long an idle worker polls before it sleeps; 0: not at all (10)
       --progress-mode MODE       eager or demand (demand)
+      --notify RULE              edge, per_message, first_then_trailing or on_done (edge): when workers
+                                 tell each other of messages; for measurements
       --name-holders             keep book of which worker holds what, to say where a run is stuck
   -n, --processes NUM            processes (1); more than one is not built yet
   -p, --process IDX              which of them this one is (0)
@@ -191,6 +210,15 @@ class Parser {
         }
         out_.config.progress_mode = value == "eager" ? ProgressMode::eager : ProgressMode::demand;
         return {};
+      case Flag::notify: {
+        const auto* const rule = std::find(std::begin(kNotifyRules), std::end(kNotifyRules), value);
+        if (rule == std::end(kNotifyRules)) {
+          return expected(name.spelling, "edge, per_message, first_then_trailing or on_done",
+                          value);
+        }
+        out_.config.notify = static_cast<NotifyRule>(rule - std::begin(kNotifyRules));
+        return {};
+      }
       case Flag::processes: {
         const auto number = whole_number(name.spelling, value, 0, kProcessesMax);
         if (!number) return number.error();

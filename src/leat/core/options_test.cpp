@@ -64,6 +64,8 @@ TEST(Options, SetSpinModeReportAndHolders) {
   EXPECT_TRUE(args.config.report);
   EXPECT_TRUE(args.config.name_holders);
   EXPECT_FALSE(parsed({}).config.name_holders);
+  EXPECT_EQ(parsed({"--notify", "on_done"}).config.notify, NotifyRule::on_done);
+  EXPECT_EQ(parsed({"--notify=edge"}).config.notify, NotifyRule::edge);
   EXPECT_EQ(parsed({"--progress-mode", "demand"}).config.progress_mode, ProgressMode::demand);
 }
 
@@ -118,6 +120,9 @@ TEST(Options, NameTheFlagTheValueAndWhatIsExpected) {
             "-w: expected a whole number from 1 to 4096, found \"99999999999999999999\"");
   EXPECT_EQ(refused({"--idle-spin=1.5"}),
             "--idle-spin: expected a whole number from 0 to 1000000000, found \"1.5\"");
+  EXPECT_EQ(
+      refused({"--notify", "never"}),
+      "--notify: expected edge, per_message, first_then_trailing or on_done, found \"never\"");
   EXPECT_EQ(refused({"--progress-mode", "lazy"}),
             "--progress-mode: expected eager or demand, found \"lazy\"");
   EXPECT_EQ(refused({"--report=yes"}), "--report: expected no value, found \"yes\"");
@@ -134,8 +139,8 @@ TEST(Options, RefuseAFlagGivenTwiceUnderAnyOfItsNames) {
 TEST(Options, UsageNamesEveryFlag) {
   for (const std::string_view flag :
        {"-w", "--workers", "--threads", "-n", "--processes", "-p", "--process", "-h", "--hostfile",
-        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--name-holders",
-        "--help"}) {
+        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--notify",
+        "--name-holders", "--help"}) {
     EXPECT_NE(usage().find(flag), std::string_view::npos) << flag;
   }
 }

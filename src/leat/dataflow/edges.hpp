@@ -121,6 +121,11 @@ class Partitioned {
       while (Batch* const batch = parts_[worker].finish()) send(worker, *batch);
     }
   }
+  /// The activation that sent is over.
+  void end_burst() {
+    flush();
+    sender_.done();
+  }
   void release_spares() {
     for (auto& part : parts_) part.relax();
     sender_.release_spares();
@@ -161,7 +166,7 @@ class ExchangePush final : public Push<T, C> {
     }
     message.batch.clear();
   }
-  void flush() override { parts_.flush(); }
+  void flush() override { parts_.end_burst(); }
   void release_spares() override { parts_.release_spares(); }
 
  private:
@@ -202,7 +207,7 @@ class DistributePush final : public Push<T, C> {
     }
     message.batch.clear();
   }
-  void flush() override { parts_.flush(); }
+  void flush() override { parts_.end_burst(); }
   void release_spares() override { parts_.release_spares(); }
 
  private:

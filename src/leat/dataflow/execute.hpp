@@ -109,7 +109,7 @@ auto execute(const core::Config& config, const F& f) {
                 "a `mutable` lambda cannot be. Keep state inside it, per worker");
   using R = std::invoke_result_t<const F&, Worker&>;
   if (config.workers == 0) return Outcome<R>(internal::no_workers(), 2, false);
-  comm::Fabric fabric(config.workers);
+  comm::Fabric fabric(config.workers, config.notify);
   std::vector<std::optional<internal::ValueOf<R>>> values(config.workers);
   const Nanos begin = internal::steady_clock().now();  // what the logs of all workers count from
   auto endings = comm::run_workers(fabric, [&](comm::Seat& seat, std::string& where) {
