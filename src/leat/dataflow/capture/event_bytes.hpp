@@ -19,6 +19,7 @@
 #include <leat/base/check.hpp>
 #include <leat/base/codec.hpp>
 #include <leat/base/function.hpp>
+#include <leat/base/small_vector.hpp>
 #include <leat/dataflow/capture/event.hpp>
 #include <leat/dataflow/capture/frames.hpp>
 #include <leat/progress/order.hpp>
