@@ -39,6 +39,9 @@ function(leat_gtest name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest GTest::gtest_main)
   leat_private_flags(${name})
+  if(arg_LABEL STREQUAL "unit" OR arg_LABEL STREQUAL "tutorial")
+    target_compile_options(${name} PRIVATE ${LEAT_UNIT_FLAGS})
+  endif()
   include(GoogleTest)
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST

@@ -36,7 +36,7 @@ namespace internal {
 
 /// Sends what a round put out on, to the first stream if the loop goes on and else to the second,
 /// when the sum of its measures is there.
-template <progress::Timestamp T, Container C, class Sum, class GoesOn>
+template <class Sum, progress::Timestamp T, Container C, class GoesOn>
 std::pair<Stream<T, C>, Stream<T, C>> decide(const Stream<T, C>& round,
                                              const StreamOf<T, Sum>& sums,
                                              const progress::NodeName& name, GoesOn goes_on) {
@@ -123,7 +123,7 @@ class IterateWhileOp : public Named<IterateWhileOp<Body, Measure, GoesOn>> {
                         return measure(record);
                       }) |
                       accumulate(Sum{}, add) | broadcast() | accumulate(Sum{}, add);
-          auto [on, out] = decide(round, sums, this->name_, std::move(goes_on_));
+          auto [on, out] = decide<Sum>(round, sums, this->name_, std::move(goes_on_));
           on | connect_loop(std::move(handle));
           return out | leave(outer);
         },
