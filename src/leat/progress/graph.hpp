@@ -27,15 +27,16 @@ struct Hop {
   Summary summary{};
 };
 
-/// One entry of a compressed row: where the hop leads and what it does to a time.
-template <class Summary>
+/// One entry of a compressed row: where the hop leads, and the number of what it does to a time.
 struct Step {
   PortIndex port = 0;
-  bool identity = true;
-  Summary summary{};
+  std::uint32_t summary_number = 0;  // 0: it leaves time alone
+
+  [[nodiscard]] bool is_identity() const noexcept { return summary_number == 0; }
 };
 
-/// Hops sorted into rows by one of their ends.
+/// Hops sorted into rows by one of their ends. Most leave time alone, so what the others do to it
+/// stands aside.
 template <class Summary>
 class Hops {
  public:
@@ -50,8 +51,12 @@ class Hops {
     return Hops(ports, hops, &Hop<Summary>::to, &Hop<Summary>::from);
   }
 
-  [[nodiscard]] std::span<const Step<Summary>> row(PortIndex port) const noexcept {
+  [[nodiscard]] std::span<const Step> row(PortIndex port) const noexcept {
     return {steps_.data() + begin_[port], steps_.data() + begin_[port + 1]};
+  }
+  /// What a step of these rows does to a time.
+  [[nodiscard]] const Summary& summary(const Step& step) const noexcept {
+    return summaries_[step.summary_number];
   }
 
  private:
@@ -63,12 +68,20 @@ class Hops {
     for (std::size_t port = 0; port < ports; ++port) begin_[port + 1] += begin_[port];
     std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
     for (const auto& hop : hops) {
-      steps_[next[hop.*key]++] = {hop.*other, hop.summary == Summary{}, hop.summary};
+      steps_[next[hop.*key]++] = {hop.*other, number_of(hop.summary)};
     }
+    summaries_.shrink_to_fit();
+  }
+
+  std::uint32_t number_of(const Summary& summary) {
+    if (summary == summaries_.front()) return 0;
+    if (!(summary == summaries_.back())) summaries_.push_back(summary);
+    return static_cast<std::uint32_t>(summaries_.size() - 1);
   }
 
   std::vector<std::uint32_t> begin_{0};
-  std::vector<Step<Summary>> steps_;
+  std::vector<Step> steps_;
+  std::vector<Summary> summaries_{Summary{}};  // by number; the first is the identity
 };
 
 /// The shape of a scope while it is being built; read by the tracker once it is sealed.

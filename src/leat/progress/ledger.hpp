@@ -89,9 +89,18 @@ class NetChanges {
     size_ = 0;
     may_repeat_ = false;
   }
+  /// Whether the memory is more than a few changes need.
+  [[nodiscard]] bool keeps_much() const noexcept { return capacity_ > kFew; }
+  /// Gives the memory back, unless something is written.
+  void release_spares() noexcept {
+    if (size_ != 0) return;
+    entries_.reset();
+    capacity_ = 0;
+  }
 
  private:
   static constexpr std::size_t kNear = 8;
+  static constexpr std::size_t kFew = 32;
 
   static bool before(const Entry& a, const Entry& b) { return a.value < b.value; }
 

@@ -2,7 +2,7 @@
 //           positive count. A tracker keeps what is counted at a port in one, and what that implies
 //           in another where times cannot all be compared.
 // Shape     Total order: the sorted counts and the index of the first positive one, which is the
-//           frontier; 48 bytes for a 64-bit time. Partial order: the sorted counts and the
+//           frontier; 32 bytes for a 64-bit time. Partial order: the sorted counts and the
 //           frontier's elements.
 // Protocol  `update` changes one count and reports each change of the frontier as (time, +1 or -1),
 //           those that join before those that leave, so that a reader who applies them never sees a
@@ -14,8 +14,8 @@
 // Limits    A callback must not touch the antichain that calls it, and what it is given is good
 //           during the call only. An `update` may be given a time that lies in `frontier()`.
 // Cost      Total order: about sixty instructions an update for the common sequence (one more at a
-//           later time, one less at the earliest), which allocates nothing while two times are
-//           outstanding. Partial order: linear in the outstanding times when an element leaves the
+//           later time, one less at the earliest), which allocates once, for a second time that
+//           is outstanding. Partial order: linear in the outstanding times when an element leaves the
 //           frontier, else in the frontier.
 // Source    Timely Dataflow's `MutableAntichain`. Incremental change in place of its rebuilds is
 //           ours, and so is the layout.
@@ -303,7 +303,7 @@ class MutableAntichain {
   Counts counts_;
 };
 
-static_assert(sizeof(MutableAntichain<std::uint64_t>) <= 64,
+static_assert(sizeof(MutableAntichain<std::uint64_t>) <= 32,
               "one per port or two, and graphs have 100 000 ports");
 
 }  // namespace leat::progress

@@ -120,6 +120,7 @@ class PartialTracker {
 
   /// The shape, for reports: what `port` is, and the paths from it to the scope's outputs.
   [[nodiscard]] const PortInfo& info(PortIndex port) const noexcept { return info_[port]; }
+  [[nodiscard]] std::span<const PortInfo> ports() const noexcept { return info_; }
   [[nodiscard]] const Hops<Summary>& forward() const noexcept { return forward_; }
   [[nodiscard]] const std::vector<PathToOutput<Summary>>& paths(PortIndex port) const noexcept {
     static const std::vector<PathToOutput<Summary>> none;
@@ -140,9 +141,9 @@ class PartialTracker {
     const bool was_empty = implied.empty();
     implied.update(item.time, item.delta, [&](const T& changed, int by) {
       for (const auto& step : forward_.row(item.port)) {
-        if (step.identity) {
+        if (step.is_identity()) {
           work_.add(changed, step.port, by);
-        } else if (auto later = PathSummary<T>::results_in(step.summary, changed)) {
+        } else if (auto later = PathSummary<T>::results_in(forward_.summary(step), changed)) {
           work_.add(*later, step.port, by);
         }
       }

@@ -59,7 +59,7 @@ std::vector<std::vector<PathToOutput<SummaryOf<T>>>> paths_to_outputs(
     const Item item = std::move(work.back());
     work.pop_back();
     for (const auto& step : backward.row(item.port)) {
-      auto summary = PathSummary<T>::followed_by(step.summary, item.path.summary);
+      auto summary = PathSummary<T>::followed_by(backward.summary(step), item.path.summary);
       if (!summary) continue;  // the path cannot be taken by any time
       PathToOutput<Summary> path{item.path.output, std::move(*summary)};
       if (insert(step.port, path)) work.push_back({step.port, std::move(path)});
@@ -70,8 +70,8 @@ std::vector<std::vector<PathToOutput<SummaryOf<T>>>> paths_to_outputs(
 
 /// Whether a time may go along the hop and be no later.
 template <class Summary>
-[[nodiscard]] bool stalls(const Step<Summary>& step) {
-  return step.identity || less_equal(step.summary, Summary{});
+[[nodiscard]] bool stalls(const Hops<Summary>& hops, const Step& step) {
+  return step.is_identity() || less_equal(hops.summary(step), Summary{});
 }
 
 /// All ports, each before those that follow it by a hop, as far as cycles allow: where they do not,
@@ -86,7 +86,7 @@ std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryO
   for (PortIndex port = 0; port < ports; ++port) {
     for (const auto& step : forward.row(port)) {
       ++entering[step.port];
-      if (stalls(step)) ++stalled[step.port];
+      if (stalls(forward, step)) ++stalled[step.port];
     }
   }
   std::vector<PortIndex> order;
@@ -109,7 +109,7 @@ std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryO
       continue;
     }
     for (const auto& step : forward.row(order[followed++])) {
-      if (stalls(step) && --stalled[step.port] == 0) unstalled.push_back(step.port);
+      if (stalls(forward, step) && --stalled[step.port] == 0) unstalled.push_back(step.port);
       if (--entering[step.port] == 0) place(step.port);
     }
   }
@@ -124,7 +124,7 @@ std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf
   // cycle.
   std::vector<std::uint32_t> entering(graph.ports.size(), 0);
   for (PortIndex port = 0; port < graph.ports.size(); ++port) {
-    for (const auto& step : forward.row(port)) entering[step.port] += stalls(step) ? 1 : 0;
+    for (const auto& step : forward.row(port)) entering[step.port] += stalls(forward, step) ? 1 : 0;
   }
   std::vector<PortIndex> free_ports;
   for (PortIndex port = 0; port < graph.ports.size(); ++port) {
@@ -136,7 +136,7 @@ std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf
     free_ports.pop_back();
     ++taken;
     for (const auto& step : forward.row(port)) {
-      if (stalls(step) && --entering[step.port] == 0) free_ports.push_back(step.port);
+      if (stalls(forward, step) && --entering[step.port] == 0) free_ports.push_back(step.port);
     }
   }
   if (taken == graph.ports.size()) return {};
@@ -150,7 +150,7 @@ std::vector<PortIndex> stalled_cycle(const Graph<T>& graph, const Hops<SummaryOf
     walk.push_back(at);
     seen_at[at] = static_cast<std::uint32_t>(walk.size());
     for (const auto& step : backward.row(at)) {
-      if (stalls(step) && entering[step.port] != 0) {
+      if (stalls(backward, step) && entering[step.port] != 0) {
         at = step.port;
         break;
       }

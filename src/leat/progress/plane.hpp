@@ -27,6 +27,7 @@
 #include <leat/progress/batch_entry.hpp>
 #include <leat/progress/cancellations.hpp>
 #include <leat/progress/kept_batch.hpp>
+#include <leat/progress/node_name.hpp>
 
 namespace leat::progress {
 
@@ -60,6 +61,9 @@ class ProgressPlane final : public core::Surroundings {
   /// id means the same thing on each of them.
   [[nodiscard]] std::uint64_t new_node_id() noexcept { return next_node_++; }
   [[nodiscard]] std::uint64_t new_channel_id() noexcept { return next_channel_++; }
+
+  /// What this worker's nodes are called.
+  [[nodiscard]] NodeNames& names() noexcept { return names_; }
 
   void announce(ScopeId scope);
   void attach(ScopeId scope, ScopeInbox& inbox);
@@ -141,6 +145,7 @@ class ProgressPlane final : public core::Surroundings {
   bool names_holders_ = false;
   std::uint64_t next_node_ = 0;
   std::uint64_t next_channel_ = 0;
+  NodeNames names_;
   std::size_t reading_ = 0;
   bool validates_ = false;
   core::Fuel unlimited_;

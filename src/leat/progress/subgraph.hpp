@@ -24,9 +24,9 @@
 //           activation by bits, and in frontiers that are read in place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,12 +34,13 @@
 
 #include <leat/base/check.hpp>
 #include <leat/base/local_ptr.hpp>
-#include <leat/base/small_vector.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/core/activation.hpp>
 #include <leat/core/config.hpp>
+#include <leat/core/spares.hpp>
 #include <leat/progress/batch_entry.hpp>
 #include <leat/progress/ledger.hpp>
+#include <leat/progress/node_name.hpp>
 #include <leat/progress/operate.hpp>
 #include <leat/progress/plane.hpp>
 #include <leat/progress/product.hpp>
@@ -49,24 +50,6 @@
 #include <leat/progress/watch/time_text.hpp>
 
 namespace leat::progress {
-
-/// What a node is called in reports.
-struct NodeName {
-  std::string name;
-  std::source_location where;
-
-  /// `operator "count" (flow.cpp:12)`.
-  [[nodiscard]] std::string described() const {
-    return "operator \"" + name + "\" (" + place() + ")";
-  }
-  /// `flow.cpp:12`.
-  [[nodiscard]] std::string place() const {
-    std::string file = where.file_name();
-    if (const auto slash = file.find_last_of('/'); slash != std::string::npos)
-      file.erase(0, slash + 1);
-    return file + ":" + std::to_string(where.line());
-  }
-};
 
 /// Which node of its worker something is, and where: the same on all workers.
 struct NodePlace {
@@ -88,18 +71,19 @@ class Boundary {
 };
 
 template <Timestamp T>
-class Subgraph final : public ScopeInbox {
+class Subgraph final : public ScopeInbox, core::Keeper {
  public:
   using Summary = SummaryOf<T>;
 
   Subgraph(ProgressPlane& plane, ScopeId id, NodeName name, core::Activation self)
       : plane_(plane),
         id_(id),
-        name_(std::move(name)),
+        name_(plane.names().share(std::move(name))),
         self_(self),
         active_(self),
         ledger_(make_local<Ledger<T>>(self)),
         children_(1),
+        counts_(1),
         watch_(ScopeWatch<T>::if_wanted(plane)) {
     children_[0].name = name_;
     plane_.announce(id_);
@@ -122,7 +106,8 @@ class Subgraph final : public ScopeInbox {
   /// Reserves the next child's place; it must be installed before `seal`.
   NodeIndex add_node(NodeName name) {
     children_.emplace_back();
-    children_.back().name = std::move(name);
+    counts_.emplace_back();
+    children_.back().name = plane_.names().share(std::move(name));
     children_.back().id = plane_.new_node_id();
     return static_cast<NodeIndex>(children_.size() - 1);
   }
@@ -130,25 +115,26 @@ class Subgraph final : public ScopeInbox {
   /// scope.
   PortIndex add_port(NodeIndex node, PortKind kind,
                      FrontierInterest interest = FrontierInterest::always) {
-    auto& child = children_[node];
-    const auto number = kind == PortKind::target ? child.targets++ : child.sources++;
+    auto& count = counts_[node];
+    const auto number = kind == PortKind::target ? count.targets++ : count.sources++;
     const PortIndex port = graph_.add_port(node, number, kind);
-    reactions_.push_back(node == 0 ? Reaction::nothing : reaction_to(interest));
-    channels_.push_back({kind == PortKind::target ? plane_.new_channel_id() : 0, ""});
-    if (kind == PortKind::source) child.source_ports.push_back(port);
+    ports_.push_back({node == 0 ? Reaction::nothing : reaction_to(interest)});
+    if (node == 0) (kind == PortKind::source ? scope_inputs_ : scope_outputs_).push_back(port);
+    const std::uint64_t channel = kind == PortKind::target ? plane_.new_channel_id() : 0;
+    if (watch_) channels_.push_back(channel);
     return port;
   }
   void set_interest(PortIndex port, FrontierInterest interest) {
-    reactions_[port] = reaction_to(interest);
+    ports_[port].reaction = reaction_to(interest);
   }
   /// Connects two ports. `pact` says how records travel, `type` what their batches are; both live as
   /// long as the program.
   void add_edge(PortIndex source, PortIndex target, const char* pact = "",
                 std::string_view type = {}) {
     graph_.add_edge(source, target);
-    channels_[target].pact = pact;
+    ports_[target].pact = number_of(pact);
     if (watch_) {
-      watch_->tell(ChannelsEvent{channels_[target].id, edge(source, target), std::string(type)});
+      watch_->tell(ChannelsEvent{channels_[target], edge(source, target), std::string(type)});
     }
   }
   void add_link(PortIndex target, PortIndex source, Summary summary) {
@@ -172,28 +158,29 @@ class Subgraph final : public ScopeInbox {
   void seal(Boundary<T>* boundary) {
     for (std::size_t node = 1; node < children_.size(); ++node) {
       if (!children_[node].op) {
-        throw UsageError(children_[node].name.described(),
+        throw UsageError(children_[node].name->described(),
                          "every loop to be closed in the scope that opened it",
                          "a feedback without a connection", "call connect_loop with its handle");
       }
     }
     const auto forward = Hops<Summary>::forward(graph_.ports.size(), graph_.hops);
     if (const auto cycle = stalled_cycle(graph_, forward); !cycle.empty()) {
-      throw UsageError(children_[graph_.ports[cycle.front()].node].name.described(),
+      throw UsageError(children_[graph_.ports[cycle.front()].node].name->described(),
                        "a loop that advances time", "the cycle " + described(cycle) + " does not",
                        "give its feedback a summary that adds to the time");
     }
     for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
       const PortInfo& info = graph_.ports[port];
-      if (info.node != 0 && !children_[info.node].local) reactions_[port] = Reaction::inform;
+      if (info.node != 0 && !children_[info.node].local) ports_[port].reaction = Reaction::inform;
     }
     boundary_ = boundary;
     tracker_ = Tracker<T>(graph_, children_.size());
-    // Nothing is added any more; a large graph that is idle should not pay for having grown.
+    // Nothing is added any more, and the tracker knows the shape; a large graph that is idle should
+    // not pay for having grown.
+    graph_ = {};
+    counts_ = {};
     children_.shrink_to_fit();
-    graph_.ports.shrink_to_fit();
-    graph_.hops.shrink_to_fit();
-    reactions_.shrink_to_fit();
+    ports_.shrink_to_fit();
     channels_.shrink_to_fit();
     sealed_ = true;
   }
@@ -203,17 +190,16 @@ class Subgraph final : public ScopeInbox {
     if (watch_) tell_shape();
     const auto peers = static_cast<std::int64_t>(plane_.peers());
     if (plane_.validates())
-      validator_ = std::make_unique<Validator<T>>(tracker_, graph_.ports.size());
+      validator_ = std::make_unique<Validator<T>>(tracker_, tracker_.ports().size());
+    for (PortIndex port = 0; port < tracker_.ports().size(); ++port) {
+      const PortInfo& info = tracker_.info(port);
+      if (info.node == 0 || info.kind != PortKind::source || !children_[info.node].local) continue;
+      tracker_.update(port, TimestampTraits<T>::minimum(), peers);
+      if (validator_) validator_->begins_with(port);
+      if (watch_) tell_beginning(port, peers);
+    }
     for (std::size_t node = 1; node < children_.size(); ++node) {
-      auto& child = children_[node];
-      if (child.local) {
-        for (const PortIndex port : child.source_ports) {
-          tracker_.update(port, TimestampTraits<T>::minimum(), peers);
-          if (validator_) validator_->begins_with(port);
-          if (watch_) tell_beginning(port, peers);
-        }
-      }
-      child.op->initialize();
+      children_[node].op->initialize();
       active_.activate(static_cast<std::uint32_t>(node));
     }
     propagate();
@@ -254,7 +240,7 @@ class Subgraph final : public ScopeInbox {
   /// Takes a peer's batch. It has effect when the scope runs next.
   void absorb(const queue::EntryHeader& entry) override {
     if (watch_) [[unlikely]]
-      watch_->absorbed(graph_.ports, batch_of<T>(entry), plane_.reading());
+      watch_->absorbed(tracker_.ports(), batch_of<T>(entry), plane_.reading());
     const auto changes = batch_of<T>(entry);
     apply_all(changes.size(), [&](std::size_t i) -> const LoggedChange<T>& { return changes[i]; });
     self_.activate();
@@ -263,8 +249,8 @@ class Subgraph final : public ScopeInbox {
   /// The parent's frontier at one of this scope's inputs changed.
   void accept_frontier(std::uint32_t input, const T& time, int delta) {
     if (watch_) [[unlikely]]
-      tell_count(children_[0].source_ports[input], time, delta);
-    tracker_.update(children_[0].source_ports[input], time, delta);
+      tell_count(scope_inputs_[input], time, delta);
+    tracker_.update(scope_inputs_[input], time, delta);
     self_.activate();
   }
 
@@ -287,7 +273,7 @@ class Subgraph final : public ScopeInbox {
   [[nodiscard]] ScopeId id() const noexcept { return id_; }
   [[nodiscard]] bool sealed() const noexcept { return sealed_; }
   [[nodiscard]] ProgressPlane& plane() noexcept { return plane_; }
-  [[nodiscard]] const NodeName& name_of(NodeIndex node) const noexcept {
+  [[nodiscard]] const SharedName& name_of(NodeIndex node) const noexcept {
     return children_[node].name;
   }
   /// Which node of its worker a child is.
@@ -299,22 +285,23 @@ class Subgraph final : public ScopeInbox {
   [[nodiscard]] std::uint64_t id_of(NodeIndex node) const noexcept { return children_[node].id; }
   /// Where the ends of the edge into `target` tell of its messages; null if nobody wants to know.
   [[nodiscard]] LocalPtr<ChannelLog> channel_log(PortIndex target) const {
-    return watch_ ? watch_->channel_log(channels_[target].id) : nullptr;
+    return watch_ ? watch_->channel_log(channels_[target]) : nullptr;
   }
   [[nodiscard]] std::size_t nodes() const noexcept { return children_.size(); }
-  [[nodiscard]] std::uint32_t outputs() const noexcept { return children_[0].targets; }
-  [[nodiscard]] PortIndex input_port(std::uint32_t input) const noexcept {
-    return children_[0].source_ports[input];
+  [[nodiscard]] std::uint32_t outputs() const noexcept {
+    return static_cast<std::uint32_t>(scope_outputs_.size());
   }
-  [[nodiscard]] const Graph<T>& graph() const noexcept { return graph_; }
+  [[nodiscard]] PortIndex input_port(std::uint32_t input) const noexcept {
+    return scope_inputs_[input];
+  }
 
   /// Says what outside the operator holds the capabilities of a child, for reports; a literal.
-  void held_outside(NodeIndex node, const char* what) { children_[node].outside = what; }
+  void held_outside(NodeIndex node, const char* what) { outside_.emplace_back(node, what); }
   /// Adds what keeps times of this scope possible, and of the scopes in it: all counts of operators
   /// that are not zero.
   void holdings(std::vector<Holding>& into) const {
-    for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
-      const PortInfo& info = graph_.ports[port];
+    for (PortIndex port = 0; port < tracker_.ports().size(); ++port) {
+      const PortInfo& info = tracker_.info(port);
       const Child& child = children_[info.node];
       const bool is_source = info.kind == PortKind::source;
       // What a scope holds is what is held in it; what the parent holds is not ours.
@@ -325,11 +312,11 @@ class Subgraph final : public ScopeInbox {
         total += count;
         Holding& held = into.emplace_back();
         held.address = place_of(info.node).address;
-        held.who = child.name.described();
-        held.outside = child.outside;
+        held.who = child.name->described();
+        held.outside = outside(info.node);
         held.kind = is_source ? Holding::Kind::capability : Holding::Kind::records;
         held.port = info.number;
-        held.pact = channels_[port].pact;
+        held.pact = pact(port);
         held.time = time_text(time);
         held.count = count;
         held.blocks = tracker_.is_blocking(port, time);
@@ -350,12 +337,11 @@ class Subgraph final : public ScopeInbox {
     for (NodeIndex node = 1; node < children_.size(); ++node) {
       auto child = address;
       child.push_back(node);
-      into.nodes.push_back({child, children_[node].name.name, !children_[node].local});
+      into.nodes.push_back({child, children_[node].name->name, !children_[node].local});
       if (children_[node].op) children_[node].op->sketch(into, child);
     }
-    for (const auto& hop : graph_.hops) {
-      if (graph_.ports[hop.from].kind != PortKind::source) continue;
-      into.edges.push_back(edge(hop.from, hop.to));
+    for (const auto& [target, source] : edges()) {
+      into.edges.push_back(edge(source, target));
       into.edges.back().scope = address;
     }
   }
@@ -363,12 +349,8 @@ class Subgraph final : public ScopeInbox {
  private:
   struct Child {
     std::unique_ptr<Operate<T>> op;
-    NodeName name;
-    std::uint64_t id = 0;      // within its worker
-    const char* outside = "";  // what holds its capabilities, if not its logic
-    SmallVector<PortIndex, 2> source_ports;
-    std::uint32_t targets = 0;
-    std::uint32_t sources = 0;
+    SharedName name;
+    std::uint64_t id = 0;  // within its worker
     bool local = true;
     bool incomplete = true;
   };
@@ -378,6 +360,15 @@ class Subgraph final : public ScopeInbox {
     if (interest == FrontierInterest::never) return Reaction::nothing;
     return interest == FrontierInterest::always ? Reaction::run : Reaction::run_if_capability;
   }
+
+  struct Port {
+    Reaction reaction = Reaction::nothing;
+    std::uint16_t pact = 0;  // of the edge into a target; in `pacts_`
+  };
+  struct PortCount {  // of a node that is being built
+    std::uint32_t targets = 0;
+    std::uint32_t sources = 0;
+  };
 
   struct Crossing {  // a count at the scope's boundary, on its way to the parent
     PortKind kind;
@@ -429,7 +420,7 @@ class Subgraph final : public ScopeInbox {
   void propagate_changes() {
     tracker_.propagate(
         [&](PortIndex port, const T* joined, const T* left) {
-          switch (reactions_[port]) {
+          switch (ports_[port].reaction) {
             case Reaction::nothing:
               return;
             case Reaction::run:
@@ -463,7 +454,7 @@ class Subgraph final : public ScopeInbox {
     const PortInfo& info = tracker_.info(port);
     auto& child = children_[info.node];
     if (!child.op) return;
-    if (reactions_[port] == Reaction::inform) {
+    if (ports_[port].reaction == Reaction::inform) {
       if (joined != nullptr) child.op->accept_frontier(info.number, *joined, +1);
       if (left != nullptr) child.op->accept_frontier(info.number, *left, -1);
     } else if (tracker_.node(info.node).capabilities <= 0) {
@@ -483,7 +474,7 @@ class Subgraph final : public ScopeInbox {
         validate();
     } catch (...) {
       if (watch_) watch_->stops(child.id);
-      plane_.note_thrower(child.name.described());
+      plane_.note_thrower(child.name->described());
       throw;
     }
     if (watch_) [[unlikely]]
@@ -506,7 +497,7 @@ class Subgraph final : public ScopeInbox {
     changes.clear();
     for (const auto& [at, diff] : written) valid_.update(at, diff);
     validator_->check(
-        written, [&](NodeIndex node) { return children_[node].name.described(); },
+        written, [&](NodeIndex node) { return children_[node].name->described(); },
         [&](NodeIndex node, std::uint32_t input) {
           const auto* const op = children_[node].op.get();
           return op != nullptr && op->unread_here(input).value_or(Unread{}).kept > 0;
@@ -534,14 +525,16 @@ class Subgraph final : public ScopeInbox {
     if (shared) plane_.publish<T>(id_, changes);
     plane_.count_batch();
     if (watch_) [[unlikely]]
-      watch_->published(graph_.ports, changes);
+      watch_->published(tracker_.ports(), changes);
     const auto net = changes.net();
     apply_all(net.size(), [&](std::size_t i) {
       return ChangeRef{net[i].value.time, net[i].diff, net[i].value.port};
     });
     changes.clear();
+    if (changes.keeps_much()) used(plane_.spares());
     return true;
   }
+  void release_spares() override { ledger_->changes().release_spares(); }
 
   /// Demand mode holds a batch back, whole, until someone may be waiting for it: until it takes
   /// something away that blocks a frontier, or says something about the scope's boundary, which
@@ -562,27 +555,58 @@ class Subgraph final : public ScopeInbox {
       if (node == last) continue;
       last = node;
       if (!text.empty()) text += " -> ";
-      text += "\"" + children_[node].name.name + "\"";
+      text += "\"" + children_[node].name->name + "\"";
     }
     return text;
   }
 
-  // -- For those who watch; never called if nobody does -------------------------------------------
+  // -- For reports --------------------------------------------------------------------------------
 
-  [[nodiscard]] Sketch::Edge edge(PortIndex source, PortIndex target) const {
-    const PortInfo& from = graph_.ports[source];
-    const PortInfo& to = graph_.ports[target];
-    return {place_.address, from.node, from.number, to.node, to.number, channels_[target].pact};
+  std::uint16_t number_of(const char* pact) {
+    const auto found = std::find(pacts_.begin(), pacts_.end(), std::string_view(pact));
+    if (found == pacts_.end()) {
+      LEAT_CHECK(pacts_.size() < UINT16_MAX, "too many kinds of pacts in one scope");
+      pacts_.push_back(pact);
+      return static_cast<std::uint16_t>(pacts_.size() - 1);
+    }
+    return static_cast<std::uint16_t>(found - pacts_.begin());
   }
+  [[nodiscard]] const char* pact(PortIndex target) const { return pacts_[ports_[target].pact]; }
+  [[nodiscard]] const char* outside(NodeIndex node) const {
+    for (const auto& [holder, what] : outside_) {
+      if (holder == node) return what;
+    }
+    return "";
+  }
+  [[nodiscard]] const PortInfo& info(PortIndex port) const {
+    return sealed_ ? tracker_.info(port) : graph_.ports[port];
+  }
+  [[nodiscard]] Sketch::Edge edge(PortIndex source, PortIndex target) const {
+    const PortInfo& from = info(source);
+    const PortInfo& to = info(target);
+    return {place_.address, from.node, from.number, to.node, to.number, pact(target)};
+  }
+  /// The edges as (target, source), in order. Requires: sealed.
+  [[nodiscard]] std::vector<std::pair<PortIndex, PortIndex>> edges() const {
+    std::vector<std::pair<PortIndex, PortIndex>> all;
+    for (PortIndex source = 0; source < tracker_.ports().size(); ++source) {
+      if (tracker_.info(source).kind != PortKind::source) continue;
+      for (const Step& step : tracker_.forward().row(source)) all.emplace_back(step.port, source);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  // -- For those who watch; never called if nobody does -------------------------------------------
 
   [[gnu::cold]] void tell_shape() {
     std::vector<WorkerEvent> nodes;
     if (boundary_ == nullptr)
-      nodes.push_back(OperatesEvent{place_.id, place_.address, name_.name, name_.place(), true});
+      nodes.push_back(OperatesEvent{place_.id, place_.address, name_->name, name_->place(), true});
     for (NodeIndex node = 1; node < children_.size(); ++node) {
       const Child& child = children_[node];
-      nodes.push_back(OperatesEvent{child.id, place_of(node).address, child.name.name,
-                                    child.name.place(), !child.local});
+      nodes.push_back(OperatesEvent{child.id, place_of(node).address, child.name->name,
+                                    child.name->place(), !child.local});
     }
     nodes.push_back(CommChannelsEvent{place_.id, CommChannelsEvent::Kind::progress});
     watch_->tell_all(std::move(nodes));
@@ -590,10 +614,13 @@ class Subgraph final : public ScopeInbox {
   }
   void tell_summaries() {
     std::vector<SummaryEvent<T>> summaries(children_.size());
-    for (const auto& hop : graph_.hops) {
-      const PortInfo& from = graph_.ports[hop.from];
+    for (PortIndex port = 0; port < tracker_.ports().size(); ++port) {
+      const PortInfo& from = tracker_.info(port);
       if (from.kind == PortKind::source || from.node == 0) continue;
-      summaries[from.node].links.push_back({from.number, graph_.ports[hop.to].number, hop.summary});
+      for (const Step& step : tracker_.forward().row(port)) {
+        summaries[from.node].links.push_back({from.number, tracker_.info(step.port).number,
+                                              tracker_.forward().summary(step)});
+      }
     }
     for (NodeIndex node = 1; node < children_.size(); ++node)
       summaries[node].id = children_[node].id;
@@ -605,12 +632,12 @@ class Subgraph final : public ScopeInbox {
     watch_->given_to_all(port, TimestampTraits<T>::minimum());
   }
   [[gnu::cold]] void tell_count(PortIndex port, const T& time, std::int64_t delta) {
-    watch_->counted({ScopeWatch<T>::change(graph_.ports[port], time, delta)});
+    watch_->counted({ScopeWatch<T>::change(tracker_.info(port), time, delta)});
   }
   [[gnu::cold]] void tell_start(NodeIndex node) {
     bool is_news = false;
-    for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
-      const PortInfo& info = graph_.ports[port];
+    for (PortIndex port = 0; port < tracker_.ports().size(); ++port) {
+      const PortInfo& info = tracker_.info(port);
       if (info.node == node && info.kind == PortKind::target)
         is_news = watch_->is_news(port, frontier(port)) || is_news;
     }
@@ -621,7 +648,7 @@ class Subgraph final : public ScopeInbox {
   [[gnu::cold]] void tell_end() {
     watch_->scope_stops();
     if (sealed_ && watch_->has_counts()) {
-      for (PortIndex port = 0; port < graph_.ports.size(); ++port) {
+      for (PortIndex port = 0; port < tracker_.ports().size(); ++port) {
         tracker_.pointstamps(port).for_each(
             [&](const T& time, std::int64_t count) { tell_count(port, time, -count); });
       }
@@ -634,19 +661,19 @@ class Subgraph final : public ScopeInbox {
 
   ProgressPlane& plane_;
   ScopeId id_;
-  NodeName name_;
+  SharedName name_;
   core::Activation self_;
   core::ActivationSet active_;
   LocalPtr<Ledger<T>> ledger_;
   std::vector<Child> children_;
-  Graph<T> graph_;
-  struct Channel {  // the edge into a target
-    std::uint64_t id = 0;
-    const char* pact = "";
-  };
-
-  std::vector<Reaction> reactions_;  // by port
-  std::vector<Channel> channels_;    // by port
+  std::vector<Port> ports_;
+  std::vector<PortIndex> scope_inputs_;   // node 0's sources
+  std::vector<PortIndex> scope_outputs_;  // node 0's targets
+  Graph<T> graph_;                        // until it is sealed
+  std::vector<PortCount> counts_;         // by node, until it is sealed
+  std::vector<const char*> pacts_{""};
+  std::vector<std::pair<NodeIndex, const char*>> outside_;  // what holds capabilities, if not logic
+  std::vector<std::uint64_t> channels_;                     // by port, if somebody watches
   Tracker<T> tracker_;
   std::unique_ptr<Validator<T>> validator_;  // null: nothing is checked
   typename Ledger<T>::Changes valid_;        // what was checked and is not published

@@ -64,8 +64,9 @@ class TotalTracker {
         waiting_(settling_order(graph, forward_)) {
     if (!graph.scope_outputs.empty()) paths_ = paths_to_outputs(graph, backward_);
     for (PortIndex port = 0; port < places_.size(); ++port) {
-      places_[port].ways_out = forward_.row(port);
-      places_[port].node = info_[port].node;
+      const auto ways_out = forward_.row(port);
+      places_[port].ways_out = ways_out.data();
+      places_[port].ways = static_cast<std::uint32_t>(ways_out.size());
       places_[port].is_target = info_[port].kind == PortKind::target;
       places_[port].has_one_way_in = backward_.row(port).size() <= 1;
       places_[port].follows = places_[port].has_one_way_in;
@@ -140,6 +141,7 @@ class TotalTracker {
 
   /// The shape, for reports: what `port` is, and the paths from it to the scope's outputs.
   [[nodiscard]] const PortInfo& info(PortIndex port) const noexcept { return info_[port]; }
+  [[nodiscard]] std::span<const PortInfo> ports() const noexcept { return info_; }
   [[nodiscard]] const Hops<Summary>& forward() const noexcept { return forward_; }
   [[nodiscard]] const std::vector<PathToOutput<Summary>>& paths(PortIndex port) const noexcept {
     static const std::vector<PathToOutput<Summary>> none;
@@ -152,9 +154,9 @@ class TotalTracker {
   struct Place {
     T value{};
     T own{};
-    std::span<const Step<Summary>> ways_out;
+    const Step* ways_out = nullptr;  // `ways` of them
+    std::uint32_t ways = 0;
     std::uint32_t support = 0;
-    NodeIndex node = 0;
     bool has_value = false;
     bool has_own = false;
     bool has_one_way_in = true;  // or none
@@ -179,9 +181,12 @@ class TotalTracker {
     std::size_t size = 0;
   };
 
-  static std::optional<T> after(const Step<Summary>& step, const T& time) {
-    if (step.identity) return time;
-    return PathSummary<T>::results_in(step.summary, time);
+  static std::optional<T> after(const Hops<Summary>& hops, const Step& step, const T& time) {
+    if (step.is_identity()) return time;
+    return PathSummary<T>::results_in(hops.summary(step), time);
+  }
+  static std::span<const Step> ways_out(const Place& place) noexcept {
+    return {place.ways_out, place.ways};
   }
 
   void note(PortIndex port) noexcept {
@@ -199,9 +204,9 @@ class TotalTracker {
     place.is_noted = false;
     const T* const now = pointstamps_[port].frontier().as_option();
     if (now == nullptr ? !place.has_own : place.has_own && place.own == *now) return;
-    if (!paths_.empty() && place.node != 0) tell_outputs(port, now, on_output);
+    if (!paths_.empty() && info_[port].node != 0) tell_outputs(port, now, on_output);
     if (!place.is_target && (now != nullptr) != place.has_own) {
-      nodes_.add_capabilities(place.node, now != nullptr ? +1 : -1);
+      nodes_.add_capabilities(info_[port].node, now != nullptr ? +1 : -1);
     }
     if (place.has_value) {
       if (place.has_own && place.own == place.value) --place.support;
@@ -244,10 +249,10 @@ class TotalTracker {
 
   void let_go_after(PortIndex port) {
     const Place& place = places_[port];
-    for (const auto& step : place.ways_out) {
+    for (const Step& step : ways_out(place)) {
       Place& next = places_[step.port];
       if (!next.has_value) continue;
-      const auto given = after(step, place.value);
+      const auto given = after(forward_, step, place.value);
       if (!given || !(*given == next.value) || --next.support != 0) continue;
       lose(step.port, next);
       if (!next.follows) waiting_.add(step.port);  // there is another way in
@@ -262,10 +267,10 @@ class TotalTracker {
     bool found = place.has_own;
     T least = place.own;
     std::uint32_t support = found ? 1 : 0;
-    for (const auto& step : backward_.row(port)) {
+    for (const Step& step : backward_.row(port)) {
       const Place& before = places_[step.port];
       if (!before.has_value) continue;
-      const auto given = after(step, before.value);
+      const auto given = after(backward_, step, before.value);
       if (!given || (found && least < *given)) continue;
       support = found && least == *given ? support + 1 : 1;
       least = *given;
@@ -287,8 +292,8 @@ class TotalTracker {
     for (;;) {
       const Place& place = places_[from.port];
       Settled follower;
-      for (const auto& step : place.ways_out) {
-        const auto given = after(step, place.value);
+      for (const Step& step : ways_out(place)) {
+        const auto given = after(forward_, step, place.value);
         if (!given) continue;
         Place& next = places_[step.port];
         const bool is_same = next.has_value && next.value == *given;
@@ -317,7 +322,7 @@ class TotalTracker {
             OnTarget& on_target) {
     if (place.is_target) {
       if (!place.has_value && !place.is_lost) {
-        nodes_.open_input(place.node);
+        nodes_.open_input(info_[port].node);
         on_target(port, &time, nullptr);
       } else if (!(place.value == time)) {
         on_target(port, &time, &std::as_const(place.value));
@@ -340,7 +345,7 @@ class TotalTracker {
       place.is_lost = false;
       if (!place.is_target) continue;
       on_target(lost_[i], nullptr, &std::as_const(place.value));
-      nodes_.close_input(place.node);
+      nodes_.close_input(info_[lost_[i]].node);
     }
     lost_left_ = 0;
   }

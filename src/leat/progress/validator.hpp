@@ -45,7 +45,7 @@ class Validator {
         if (tracker.info(from).kind == PortKind::source) {
           feeds_[step.port] = from;
         } else {
-          links_[step.port].push_back({from, step.summary});
+          links_[step.port].push_back({from, tracker.forward().summary(step)});
         }
       }
     }

@@ -1,7 +1,7 @@
-// What      SortedCounts<T>: times with their counts in ascending order, two of them in place. The
+// What      SortedCounts<T>: times with their counts in ascending order, one of them in place. The
 //           storage under MutableAntichain, of which each port of a dataflow has one or two.
-// Shape     size, capacity, zeros, mark | two entries in place, or the address of more
-//           (48 bytes for a 64-bit time)
+// Shape     size, capacity, zeros, mark | an entry in place, or the address of more
+//           (32 bytes for a 64-bit time)
 // Invariants
 //   (1) Entries are distinct and ascending; `zeros` of them have count 0, and never the last.
 //   (2) `mark` is the owner's index of an entry, or kNone; it follows that entry when others move.
@@ -142,7 +142,7 @@ class SortedCounts {
   }
 
  private:
-  static constexpr std::uint32_t kInPlace = 2;
+  static constexpr std::uint32_t kInPlace = 1;
   static constexpr std::uint32_t kTidyAbove = 8;
 
   [[nodiscard]] bool in_place() const noexcept { return capacity_ == kInPlace; }
