@@ -24,22 +24,28 @@ namespace leat::dataflow {
 using comm::activate_all;
 using comm::RemoteActivator;
 
-/// Where to activate an operator; nobody's once it has ended.
-struct ActivationPlace final : LocalCounted<ActivationPlace> {
+/// What an activator knows of its operator, whatever that is: where to activate it, which is
+/// nobody's once it has ended.
+struct ActivationPlace : LocalCounted<ActivationPlace> {
+  ActivationPlace() = default;
+  ActivationPlace(const ActivationPlace&) = delete;
+  ActivationPlace& operator=(const ActivationPlace&) = delete;
+  virtual ~ActivationPlace() = default;
+
+  std::uint32_t node = 0;  // within its scope
   core::Activation target;
-  Context* context = nullptr;          // of its worker
-  const std::int64_t* fuel = nullptr;  // what its activation has left
+  Context* context = nullptr;  // of its worker
+  std::int64_t fuel = 0;       // records that this activation may still take in and put out
   std::unique_ptr<comm::RemotePlace> remote;
 
-  void begin(Context& of, core::Activation whom, const std::int64_t& left) {
+  void begins(Context& of, core::Activation whom) {
     target = whom;
     context = &of;
-    fuel = &left;
   }
-  void end() noexcept {
+  void has_ended() noexcept {
     target = core::Activation();
     context = nullptr;
-    fuel = nullptr;
+    fuel = 0;
     remote.reset();
   }
 };
@@ -62,12 +68,12 @@ class Activator {
   /// itself and return, so that others get their turn. For logic that makes much of little; what an
   /// input port gives out is bounded by itself.
   ///
-  /// Cost: two loads. Records count when their batch is full or their session ends.
+  /// Cost: a load. Records count when their batch is full or their session ends.
   [[nodiscard]] bool should_yield() const noexcept { return fuel_left() <= 0; }
   /// How many records this activation may still take in and put out; 0 or less when it has done its
   /// share, and 0 of an operator that has ended.
   [[nodiscard]] std::int64_t fuel_left() const noexcept {
-    return place_ && place_->fuel != nullptr ? *place_->fuel : 0;
+    return place_ ? place_->fuel : 0;
   }
 
   /// Has the operator run in the first step at or after `delay` from now. A worker that sleeps

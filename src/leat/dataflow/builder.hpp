@@ -92,7 +92,7 @@ class OperatorShell final : public ReportingShell<T> {
  public:
   OperatorShell(LocalPtr<OperatorContext<T>> context, Logic logic)
       : ReportingShell<T>(std::move(context)), logic_(std::move(logic)) {}
-  ~OperatorShell() override { context_->self->end(); }
+  ~OperatorShell() override { context_->has_ended(); }
 
   bool schedule() override {
     context_->begin();
@@ -102,7 +102,7 @@ class OperatorShell final : public ReportingShell<T> {
     } else {
       logic_();
     }
-    if (context_->end()) context_->self->target.activate();
+    if (context_->end()) context_->target.activate();
     return incomplete;
   }
 
@@ -127,11 +127,10 @@ class OperatorBuilder {
     auto& graph = *scope_->graph;
     context_->graph = &graph;
     context_->ledger = graph.ledger();
-    context_->node = graph.add_node(name);
-    context_->name = std::move(name);
+    context_->node = graph.add_node(std::move(name));
+    context_->name = graph.name_of(context_->node);
     context_->tank = &graph.plane().fuel();
-    context_->self->begin(*scope_->context, graph.activation_of(context_->node), context_->fuel);
-    context_->id = graph.id_of(context_->node);
+    context_->begins(*scope_->context, graph.activation_of(context_->node));
     context_->records = &scope_->context->seat.counters().records;
   }
 
@@ -141,7 +140,7 @@ class OperatorBuilder {
     const auto number = static_cast<std::uint32_t>(context_->inputs.size());
     auto port = add_input(stream, pact, true);
     for (std::uint32_t output = 0; output < context_->outputs.size(); ++output) {
-      if (output_defaults_[output]) context_->inputs[number].links.push_back({output, Summary{}});
+      if (output_defaults_[output]) links_[number].push_back({output, Summary{}});
     }
     return port;
   }
@@ -150,8 +149,7 @@ class OperatorBuilder {
   InputPort<T, C> new_input(const Stream<T, C>& stream, const Pact& pact,
                             const std::vector<LinkTo<T>>& links) {
     auto port = add_input(stream, pact, false);
-    for (const auto& link : links)
-      context_->inputs.back().links.push_back({link.port, link.summary});
+    for (const auto& link : links) links_.back().push_back({link.port, link.summary});
     return port;
   }
 
@@ -162,7 +160,7 @@ class OperatorBuilder {
     const auto number = static_cast<std::uint32_t>(context_->outputs.size());
     auto output = add_output<C>(true);
     for (std::size_t input = 0; input < context_->inputs.size(); ++input) {
-      if (input_defaults_[input]) context_->inputs[input].links.push_back({number, Summary{}});
+      if (input_defaults_[input]) links_[input].push_back({number, Summary{}});
     }
     return output;
   }
@@ -173,7 +171,7 @@ class OperatorBuilder {
     auto output = add_output<C>(false);
     for (const auto& link : links) {
       require_input(link.port, "a link");
-      context_->inputs[link.port].links.push_back({number, link.summary});
+      links_[link.port].push_back({number, link.summary});
     }
     return output;
   }
@@ -190,9 +188,10 @@ class OperatorBuilder {
   [[nodiscard]] OperatorInfo info() const {
     auto address = scope_->address;
     address.push_back(context_->node);
-    return {context_->node, context_->id, std::move(address), Activator(context_->self)};
+    return {context_->node, context_->graph->id_of(context_->node), std::move(address),
+            Activator(context_)};
   }
-  [[nodiscard]] const progress::NodeName& name() const noexcept { return context_->name; }
+  [[nodiscard]] const progress::NodeName& name() const noexcept { return *context_->name; }
   [[nodiscard]] const LocalPtr<OperatorContext<T>>& context() const noexcept { return context_; }
 
   /// Ends building. `make(capabilities)` returns the logic; `capabilities.size()` is the number of
@@ -216,18 +215,30 @@ class OperatorBuilder {
   }
 
  private:
+  using Links = typename OperatorContext<T>::Links;
+
   void link_ports() {
     auto& graph = *scope_->graph;
-    for (const auto& input : context_->inputs) {
-      for (const auto& link : input.links) {
+    for (std::size_t number = 0; number < links_.size(); ++number) {
+      auto& input = context_->inputs[number];
+      for (const auto& link : links_[number]) {
         if (link.output >= context_->outputs.size()) {
           throw UsageError(
-              context_->name.described(), "a link to output " + std::to_string(link.output),
+              context_->name->described(), "a link to output " + std::to_string(link.output),
               std::to_string(context_->outputs.size()) + " outputs", "add the output before build");
         }
         graph.add_link(input.target, context_->outputs[link.output]->port, link.summary);
       }
+      if (!are_plain(links_[number]))
+        input.links = std::make_unique<const Links>(std::move(links_[number]));
     }
+  }
+  // Whether these are what an input has that keeps no links: one to each output, leaving times alone.
+  [[nodiscard]] bool are_plain(const Links& links) const {
+    for (std::size_t output = 0; output < links.size(); ++output) {
+      if (links[output].output != output || !(links[output].summary == Summary{})) return false;
+    }
+    return links.size() == context_->outputs.size();
   }
   template <class Logic>
   void install(Logic logic) {
@@ -239,17 +250,17 @@ class OperatorBuilder {
   }
   void require_input(std::uint32_t input, const char* what) const {
     if (input < context_->inputs.size()) return;
-    throw UsageError(context_->name.described(),
+    throw UsageError(context_->name->described(),
                      std::string(what) + " of input " + std::to_string(input),
                      std::to_string(context_->inputs.size()) + " inputs", "add the input first");
   }
 
   template <Container C, class Pact>
   InputPort<T, C> add_input(const Stream<T, C>& stream, const Pact& pact, bool linked_to_all) {
-    require_stream(stream.scope_state(), context_->name);
-    stream.scope_state()->require_open(context_->name);
+    require_stream(stream.scope_state(), *context_->name);
+    stream.scope_state()->require_open(*context_->name);
     if (stream.scope_state() != scope_) {
-      throw UsageError(context_->name.described(),
+      throw UsageError(context_->name->described(),
                        "a stream of scope \"" + scope_->name.name + "\"",
                        "a stream of scope \"" + stream.scope_state()->name.name + "\"",
                        "bring it in with enter, or out with leave");
@@ -257,12 +268,13 @@ class OperatorBuilder {
     auto& graph = *scope_->graph;
     const auto target = graph.add_port(context_->node, progress::PortKind::target);
     EdgeCount<T> count = stream.counted() ? EdgeCount<T>(context_->ledger, target) : EdgeCount<T>();
-    auto ends = pact.template connect<C>(Connection<T>{*scope_, context_->node, context_->name,
-                                                       std::move(count), context_->self->target,
+    auto ends = pact.template connect<C>(Connection<T>{*scope_, context_->node, *context_->name,
+                                                       std::move(count), context_->target,
                                                        graph.channel_log(target)});
     stream.connect(target, std::move(ends.push), internal::pact_name<Pact>());
     const auto number = static_cast<std::uint32_t>(context_->inputs.size());
-    context_->inputs.push_back({target, {}});
+    context_->inputs.push_back({target, nullptr, nullptr});
+    links_.emplace_back();
     input_defaults_.push_back(linked_to_all);
     return InputPort<T, C>(
         make_local<internal::InputCore<T, C>>(*context_, number, std::move(ends.pull)));
@@ -275,8 +287,7 @@ class OperatorBuilder {
     token->port = graph.add_port(context_->node, progress::PortKind::source);
     token->output = static_cast<std::uint32_t>(context_->outputs.size());
     token->operator_name = context_->name;
-    token->context = scope_->context;
-    token->dataflow = scope_->address.front();
+    token->scope = scope_;
     context_->outputs.push_back(token);
     output_defaults_.push_back(linked_from_all);
     auto tee = make_local<Tee<T, C>>();
@@ -286,6 +297,7 @@ class OperatorBuilder {
 
   LocalPtr<ScopeState<T>> scope_;
   LocalPtr<OperatorContext<T>> context_;
+  std::vector<Links> links_;           // by input
   std::vector<bool> input_defaults_;   // linked to outputs that come later
   std::vector<bool> output_defaults_;  // linked from inputs that come later
 };

@@ -23,6 +23,7 @@
 #include <leat/base/thread_tag.hpp>
 #include <leat/base/usage_error.hpp>
 #include <leat/dataflow/context.hpp>
+#include <leat/dataflow/scope_state.hpp>
 #include <leat/dataflow/show.hpp>
 #include <leat/progress/antichain.hpp>
 #include <leat/progress/ledger.hpp>
@@ -34,17 +35,16 @@ namespace leat::dataflow {
 /// The identity of one output port of one operator on one worker.
 template <progress::Timestamp T>
 struct OutputToken final : LocalCounted<OutputToken<T>> {
-  LocalPtr<progress::Ledger<T>> ledger;
   progress::PortIndex port = 0;
   std::uint32_t output = 0;  // which of the operator's outputs
   std::uint32_t ports = 0;   // that hold this token beside its operator: the rest are capabilities
-  progress::NodeName operator_name;
+  LocalPtr<progress::Ledger<T>> ledger;
+  progress::SharedName operator_name;
   ThreadTag owner = this_thread_tag();
-  Context* context = nullptr;  // of its worker
-  std::uint32_t dataflow = 0;  // its index there
+  LocalPtr<ScopeState<T>> scope;
 
   [[nodiscard]] std::string described() const {
-    return operator_name.described() + ", output " + std::to_string(output);
+    return operator_name->described() + ", output " + std::to_string(output);
   }
 };
 
@@ -55,7 +55,8 @@ void from_outside(const OutputToken<T>& token, F&& f) {
   try {
     f();
   } catch (...) {
-    dataflow_failed(*token.context, token.dataflow, token.operator_name.described());
+    dataflow_failed(*token.scope->context, token.scope->address.front(),
+                    token.operator_name->described());
     throw;
   }
 }

@@ -45,51 +45,43 @@ class EdgeCount {
   progress::PortIndex target_ = 0;
 };
 
-/// What both ends of an edge within a worker share.
+/// An edge within a worker: both its ends, in one object.
 template <progress::Timestamp T, Container C>
-struct PipelineQueue final : LocalCounted<PipelineQueue<T, C>> {
-  MessageRing<T, C> messages;
-  core::Activation consumer;
-  LocalPtr<progress::ChannelLog> log;  // null: nobody wants to know
-};
-
-template <progress::Timestamp T, Container C>
-class PipelinePush final : public Push<T, C> {
+class PipelineEdge final : public Push<T, C>, public Pull<T, C> {
  public:
-  PipelinePush(EdgeCount<T> count, LocalPtr<PipelineQueue<T, C>> queue)
-      : count_(std::move(count)), queue_(std::move(queue)) {}
+  /// `log` is null if nobody wants to know.
+  PipelineEdge(EdgeCount<T> count, core::Activation consumer, LocalPtr<progress::ChannelLog> log)
+      : count_(std::move(count)), consumer_(consumer), log_(std::move(log)) {}
 
   void push(Message<T, C>& message) override {
     count_.produced(message.stamp, record_count(message.batch));
-    if (queue_->log) [[unlikely]]
-      queue_->log->sent_here(record_count(message.batch));
-    queue_->messages.push(message);
-    queue_->consumer.activate();
+    if (log_) [[unlikely]]
+      log_->sent_here(record_count(message.batch));
+    messages_.push(message);
+    consumer_.activate();
   }
   void flush() override {}
   [[nodiscard]] bool may_hold() const override { return false; }
 
- private:
-  EdgeCount<T> count_;
-  LocalPtr<PipelineQueue<T, C>> queue_;
-};
-
-template <progress::Timestamp T, Container C>
-class PipelinePull final : public Pull<T, C> {
- public:
-  explicit PipelinePull(LocalPtr<PipelineQueue<T, C>> queue) : queue_(std::move(queue)) {}
-
   bool pull(Message<T, C>& message) override {
-    if (!queue_->messages.pull(message)) return false;
-    if (queue_->log) [[unlikely]]
-      queue_->log->received_here(record_count(message.batch));
+    if (!messages_.pull(message)) return false;
+    if (log_) [[unlikely]]
+      log_->received_here(record_count(message.batch));
     return true;
   }
-  [[nodiscard]] bool was_pending() const override { return !queue_->messages.empty(); }
-  void release_spares() override { queue_->messages.release_spares(); }
+  [[nodiscard]] bool was_pending() const override { return !messages_.empty(); }
+
+  void release_spares() override { messages_.release_spares(); }
+  void let_go() noexcept override {
+    if (--ends_ == 0) delete this;
+  }
 
  private:
-  LocalPtr<PipelineQueue<T, C>> queue_;
+  EdgeCount<T> count_;
+  core::Activation consumer_;
+  MessageRing<T, C> messages_;
+  LocalPtr<progress::ChannelLog> log_;
+  std::uint32_t ends_ = 2;  // that somebody has
 };
 
 /// Records on their way to other workers: one builder of batches per worker, all at one stamp.

@@ -35,7 +35,7 @@ namespace internal {
 template <progress::Timestamp T, Container C>
 struct InputSpares final : LocalCounted<InputSpares<T, C>>, core::Keeper {
   explicit InputSpares(LocalPtr<Tee<T, C>> tee_in) : tee(std::move(tee_in)) {}
-  void keep(const OutputToken<T>& token) { used(token.context->plane.spares()); }
+  void keep(const OutputToken<T>& token) { used(token.scope->context->plane.spares()); }
   void release_spares() override { tee->release_spares(); }
 
   LocalPtr<Tee<T, C>> tee;
@@ -140,7 +140,7 @@ class Input {
   /// Errors: `UsageError` if the input is closed, or feeds a dataflow and its records cannot be
   ///         copied for another.
   void attach(Capability<T> capability, LocalPtr<Tee<T, Batch>> tee) {
-    const auto& name = capability.token()->operator_name;
+    const auto& name = *capability.token()->operator_name;
     if (who_.empty()) who_ = name.described();
     require_open("a dataflow to be fed");
     forget_ended();

@@ -3,6 +3,7 @@
 //           the record.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include <leat/dataflow/container.hpp>
@@ -39,6 +40,9 @@ class Push {
 
   /// Gives back memory that is kept for records to come.
   virtual void release_spares() {}
+
+  /// Ends it, unless the other end of its edge is in the same object and is still needed.
+  virtual void let_go() noexcept { delete this; }
 };
 
 /// Where batches come out.
@@ -61,6 +65,24 @@ class Pull {
 
   /// Gives back memory that is kept for records to come.
   virtual void release_spares() {}
+
+  /// Ends it, unless the other end of its edge is in the same object and is still needed.
+  virtual void let_go() noexcept { delete this; }
 };
+
+/// How whoever owns an end of an edge is rid of it.
+struct LetGo {
+  LetGo() = default;
+  template <class End>
+  LetGo(std::default_delete<End>) noexcept {}  // for an end made by make_unique
+  template <class End>
+  void operator()(End* end) const noexcept {
+    end->let_go();
+  }
+};
+template <class T, Container C>
+using PushPtr = std::unique_ptr<Push<T, C>, LetGo>;
+template <class T, Container C>
+using PullPtr = std::unique_ptr<Pull<T, C>, LetGo>;
 
 }  // namespace leat::dataflow

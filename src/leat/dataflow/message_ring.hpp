@@ -8,10 +8,11 @@
 // Cost      push, pull: a compare, and an exchange of a message.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include <leat/base/check.hpp>
 #include <leat/dataflow/message.hpp>
 
 namespace leat::dataflow {
@@ -50,19 +51,20 @@ class MessageRing {
       capacity_ = head_ = tail_ = 0;
       return;
     }
-    for (std::size_t free = tail_; free != head_ + capacity_; ++free) {
+    for (std::uint32_t free = tail_; free != head_ + capacity_; ++free) {
       places_[free & (capacity_ - 1)].batch = C{};
     }
   }
 
  private:
-  static constexpr std::size_t kKept = 2;
+  static constexpr std::uint32_t kKept = 2;
 
   [[gnu::noinline]] void grow() {
-    const std::size_t capacity = capacity_ == 0 ? 1 : capacity_ * 2;
+    LEAT_CHECK(capacity_ <= UINT32_MAX / 2, "too many messages wait on one edge");
+    const std::uint32_t capacity = capacity_ == 0 ? 1 : capacity_ * 2;
     auto places = std::make_unique<Message<T, C>[]>(capacity);
-    const std::size_t count = tail_ - head_;
-    for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t count = tail_ - head_;
+    for (std::uint32_t i = 0; i < count; ++i) {
       places[i] = std::move(places_[(head_ + i) & (capacity_ - 1)]);
     }
     places_ = std::move(places);
@@ -72,9 +74,9 @@ class MessageRing {
   }
 
   std::unique_ptr<Message<T, C>[]> places_;
-  std::size_t capacity_ = 0;
-  std::size_t head_ = 0;
-  std::size_t tail_ = 0;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t head_ = 0;
+  std::uint32_t tail_ = 0;
 };
 
 }  // namespace leat::dataflow

@@ -33,18 +33,15 @@ struct Connection {
 /// Both ends of an edge.
 template <progress::Timestamp T, Container C>
 struct EdgeEnds {
-  std::unique_ptr<Push<T, C>> push;
-  std::unique_ptr<Pull<T, C>> pull;
+  PushPtr<T, C> push;
+  PullPtr<T, C> pull;
 };
 
 /// An edge within a worker.
 template <Container C, progress::Timestamp T>
 EdgeEnds<T, C> pipeline_ends(Connection<T> at) {
-  auto queue = make_local<PipelineQueue<T, C>>();
-  queue->consumer = at.consumer;
-  queue->log = at.log;
-  return {std::make_unique<PipelinePush<T, C>>(std::move(at.count), queue),
-          std::make_unique<PipelinePull<T, C>>(queue)};
+  auto* const edge = new PipelineEdge<T, C>(std::move(at.count), at.consumer, std::move(at.log));
+  return {PushPtr<T, C>(edge), PullPtr<T, C>(edge)};
 }
 
 struct Pipeline {

@@ -41,16 +41,17 @@ namespace leat::dataflow {
 /// How many messages an operator may take before others get their turn.
 inline constexpr std::uint32_t kMessagesPerActivation = 64;
 
-/// What the ports of one operator share.
+/// What the ports of one operator share, with its activators too.
 template <progress::Timestamp T>
-struct OperatorContext final : LocalCounted<OperatorContext<T>> {
+struct OperatorContext final : ActivationPlace {
   using Summary = progress::SummaryOf<T>;
   struct Link {
     std::uint32_t output;
     Summary summary;
   };
-  /// What reports ask of an input, whatever its batches are.
-  class Reading {
+  using Links = std::vector<Link>;
+  /// What is asked of an input, whatever its batches are.
+  class Reading : public core::Keeper {
    public:
     [[nodiscard]] virtual progress::Unread unread() const = 0;
 
@@ -59,34 +60,36 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   };
   struct InputInfo {
     progress::PortIndex target;
-    SmallVector<Link, 1> links;
-    const Reading* reading = nullptr;  // null once the port is gone
+    std::unique_ptr<const Links> links;  // null: to each output, and times stay as they are
+    const Reading* reading = nullptr;    // null once the port is gone
   };
   /// An output that was used in this activation and must be flushed at its end.
-  class Flushable {
+  class Flushable : public core::Keeper {
    public:
     virtual void flush() = 0;
 
    protected:
     ~Flushable() = default;
+
+    bool is_waiting_ = false;  // in the context's `to_flush`
+
+   private:
+    friend OperatorContext;
+    Flushable* next_ = nullptr;  // there
   };
 
   progress::Subgraph<T>* graph = nullptr;
   LocalPtr<progress::Ledger<T>> ledger;
-  progress::NodeIndex node = 0;
-  progress::NodeName name;
-  std::uint64_t id = 0;  // within its worker
-  bool own_accounts = false;  // its logic does them; nobody else knows what it holds
-  LocalPtr<ActivationPlace> self = make_local<ActivationPlace>();
+  progress::SharedName name;
   SmallVector<InputInfo, 1> inputs;
   SmallVector<LocalPtr<OutputToken<T>>, 1> outputs;
 
   core::Fuel* tank = nullptr;        // the worker's
-  std::int64_t fuel = 0;             // records that this activation may still take in and put out
   std::uint64_t* records = nullptr;  // that came to operators of this worker
-  std::uint64_t activation = 0;      // counts runs of the operator
-  bool more = false;                 // an input was left with messages in it
-  SmallVector<Flushable*, 1> to_flush;
+  Flushable* to_flush = nullptr;     // and others after it
+  std::uint32_t activation = 0;      // counts runs of the operator, modulo 2^32
+  bool own_accounts = false;  // its logic does them; nobody else knows what it holds
+  bool more = false;          // an input was left with messages in it
 
   void begin() noexcept {
     ++activation;
@@ -95,10 +98,18 @@ struct OperatorContext final : LocalCounted<OperatorContext<T>> {
   }
   /// Returns: whether the operator has more to do at once.
   bool end() {
-    for (Flushable* output : to_flush) output->flush();
-    to_flush.clear();
+    while (Flushable* const output = to_flush) {
+      to_flush = output->next_;
+      output->is_waiting_ = false;
+      output->flush();
+    }
     tank->left -= tank->per_activation - fuel + core::Fuel::kActivation;
     return more;
+  }
+  void flush_at_end(Flushable& output) noexcept {
+    if (output.is_waiting_) return;
+    output.is_waiting_ = true;
+    output.next_ = std::exchange(to_flush, &output);
   }
 };
 
@@ -108,13 +119,12 @@ class OutputPort;
 namespace internal {
 
 template <progress::Timestamp T, Container C>
-struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorContext<T>::Reading {
-  InputCore(OperatorContext<T>& context_in, std::uint32_t number_in,
-            std::unique_ptr<Pull<T, C>> pull_in)
-      : context(&context_in),
-        number(number_in),
-        target(context_in.inputs[number_in].target),
-        pull(std::move(pull_in)) {
+struct InputCore final : OperatorContext<T>::Reading, LocalCounted<InputCore<T, C>> {
+  InputCore(OperatorContext<T>& context_in, std::uint32_t number_in, PullPtr<T, C> pull_in)
+      : number(number_in),
+        context(&context_in),
+        pull(std::move(pull_in)),
+        target(context_in.inputs[number_in].target) {
     context->inputs[number].reading = this;
   }
   InputCore(const InputCore&) = delete;
@@ -125,18 +135,18 @@ struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorCo
     return {pull->was_pending(), owners > 1 ? owners - 1 : 0};
   }
 
-  LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
   std::uint32_t number;
-  progress::PortIndex target;
-  std::unique_ptr<Pull<T, C>> pull;
+  LocalPtr<OperatorContext<T>> context;  // a message that was kept may outlive its operator
+  PullPtr<T, C> pull;
   C spare;  // an emptied batch on its way back to the sender
-  std::uint64_t activation = 0;
+  progress::PortIndex target;
+  std::uint32_t activation = 0;
   std::uint32_t taken = 0;  // in this activation
 
-  void keep() { used(context->graph->plane().spares()); }
+  void keep() { this->used(context->graph->plane().spares()); }
   /// Takes an emptied batch back. A guard that was kept may end when the worker has swept.
   void take_back(C batch) {
-    if (is_listed()) spare = std::move(batch);
+    if (this->is_listed()) spare = std::move(batch);
   }
   void release_spares() override {
     spare = C{};
@@ -145,9 +155,7 @@ struct InputCore final : LocalCounted<InputCore<T, C>>, core::Keeper, OperatorCo
 };
 
 template <progress::Timestamp T, Container C>
-struct OutputCore final : LocalCounted<OutputCore<T, C>>,
-                          OperatorContext<T>::Flushable,
-                          core::Keeper {
+struct OutputCore final : OperatorContext<T>::Flushable, LocalCounted<OutputCore<T, C>> {
   OutputCore(OperatorContext<T>& context_in, LocalPtr<OutputToken<T>> token_in,
              LocalPtr<Tee<T, C>> tee_in)
       : context(&context_in), token(std::move(token_in)), tee(std::move(tee_in)) {
@@ -157,12 +165,11 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>,
   OutputCore& operator=(const OutputCore&) = delete;
   ~OutputCore() { --token->ports; }
 
+  bool in_session = false;
   LocalPtr<OperatorContext<T>> context;
   LocalPtr<OutputToken<T>> token;
   LocalPtr<Tee<T, C>> tee;
   Message<T, C> message;  // its batch is being filled
-  bool listed = false;    // in the context's `to_flush`
-  bool in_session = false;
 
   void ship() {
     if (record_count(message.batch) == 0) return;
@@ -173,20 +180,14 @@ struct OutputCore final : LocalCounted<OutputCore<T, C>>,
     context->fuel -= static_cast<std::int64_t>(record_count(message.batch));
     tee->push(message);
     message.batch.clear();
-    used(context->graph->plane().spares());
-    if (!listed && tee->may_hold()) {
-      listed = true;
-      context->to_flush.push_back(this);
-    }
+    this->used(context->graph->plane().spares());
+    if (tee->may_hold()) context->flush_at_end(*this);
   }
   void release_spares() override {
     if (record_count(message.batch) == 0) message.batch = C{};
     tee->release_spares();
   }
-  void flush() override {
-    listed = false;
-    tee->flush();
-  }
+  void flush() override { tee->flush(); }
 };
 
 }  // namespace internal
@@ -221,7 +222,7 @@ class Received {
   [[nodiscard]] const T& time() const {
     if (message_.stamp.single()) [[likely]]
       return message_.stamp.first();
-    throw UsageError(core_->context->name.described(), "the time of a message",
+    throw UsageError(core_->context->name->described(), "the time of a message",
                      std::to_string(message_.stamp.times().size()) + " times",
                      "use stamp() and retain_all()");
   }
@@ -248,7 +249,7 @@ class Received {
         return Capability<T>::mint(core_->context->outputs[output], later);
     }
     throw UsageError(
-        core_->context->name.described(),
+        core_->context->name->described(),
         "a capability at " + show(later) + " for output " + std::to_string(output),
         "a message at " + show(message_.stamp.first()) + " on input " +
             std::to_string(core_->number),
@@ -266,10 +267,8 @@ class Received {
     const auto& context = *core_->context;
     if (token.output >= context.outputs.size() || context.outputs[token.output].get() != &token)
       return false;
-    // A link that leaves times alone opens at all of them; most operators have no other.
-    const auto& links = context.inputs[core_->number].links;
-    if (token.output < links.size() && links[token.output].output == token.output &&
-        links[token.output].summary == progress::SummaryOf<T>{}) [[likely]]
+    // Links that leave times alone open at all of them; most operators have no others.
+    if (!context.inputs[core_->number].links) [[likely]]
       return true;
     for (const T& time : message_.stamp.times()) {
       if (!allows(time, time, token.output)) return false;
@@ -286,15 +285,13 @@ class Received {
  private:
   [[nodiscard]] bool allows(const T& time, const T& later, std::uint32_t output) const {
     const auto& links = core_->context->inputs[core_->number].links;
-    const auto leads = [&](const auto& link) {
+    if (!links) [[likely]]
+      return output < core_->context->outputs.size() && progress::less_equal(time, later);
+    return std::any_of(links->begin(), links->end(), [&](const auto& link) {
       if (link.output != output) return false;
       const auto reached = progress::PathSummary<T>::results_in(link.summary, time);
       return reached && progress::less_equal(*reached, later);
-    };
-    // Links to all outputs stand in order: of many outputs, each finds its own at once.
-    if (output < links.size() && leads(links[output])) [[likely]]
-      return true;
-    return std::any_of(links.begin(), links.end(), leads);
+    });
   }
 
   void acknowledge() {

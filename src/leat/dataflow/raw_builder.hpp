@@ -61,7 +61,7 @@ class Accounts {
   void require(bool there, const char* what, std::uint32_t number) const {
     if (there) [[likely]]
       return;
-    throw UsageError(context_.name.described(),
+    throw UsageError(context_.name->described(),
                      "an account of " + std::string(what) + " " + std::to_string(number),
                      "no such port", "number ports from 0, in the order in which they were added");
   }

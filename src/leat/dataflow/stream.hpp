@@ -39,7 +39,7 @@ class Stream
 
   /// Adds a consumer: an edge to `target`, and the push that carries batches there, as `pact` says.
   /// For builders.
-  void connect(progress::PortIndex target, std::unique_ptr<Push<T, C>> push,
+  void connect(progress::PortIndex target, PushPtr<T, C> push,
                const char* pact) const {
     scope_->graph->add_edge(source_, target, pact, type_name<C>());
     tee_->add(std::move(push));

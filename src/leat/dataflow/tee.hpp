@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
 #include <utility>
 
 #include <leat/base/check.hpp>
@@ -16,7 +15,7 @@ namespace leat::dataflow {
 template <class T, Container C>
 class Tee final : public LocalCounted<Tee<T, C>> {
  public:
-  void add(std::unique_ptr<Push<T, C>> consumer) {
+  void add(PushPtr<T, C> consumer) {
     LEAT_CHECK(CopyableContainer<C> || consumers_.empty(),
                "one consumer for what cannot be copied");
     may_hold_ = may_hold_ || consumer->may_hold();
@@ -48,8 +47,8 @@ class Tee final : public LocalCounted<Tee<T, C>> {
   }
 
  private:
-  SmallVector<std::unique_ptr<Push<T, C>>, 1> consumers_;
   bool may_hold_ = false;
+  SmallVector<PushPtr<T, C>, 1> consumers_;
 };
 
 }  // namespace leat::dataflow
