@@ -19,7 +19,7 @@ const Clock& clock_or_none(const Clock* clock) {
 Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
                std::optional<Nanos> log_origin)
     : config_(config),
-      logs_(clock_or_none(clock), log_origin.value_or(clock_or_none(clock).now())),
+      logs_(clock_or_none(clock), log_origin ? *log_origin : clock_or_none(clock).now()),
       plane_(seat, config.progress_mode, &logs_),
       scheduler_(plane_, seat.fabric().stop(), clock,
                  core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),

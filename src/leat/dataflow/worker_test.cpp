@@ -386,7 +386,7 @@ struct Idle {
   explicit Idle(Nanos idle_spin) {
     core::Config config;
     config.idle_spin = idle_spin;
-    worker.emplace(fabric.seat(0), config, &clock);
+    worker.emplace(fabric.seat(0), config, &clock, Nanos{0});
     worker->dataflow([&](auto& scope) { scope.input(input) | inspect([](int) {}); });
     for (int i = 0; i < 5; ++i) worker->step();
   }
