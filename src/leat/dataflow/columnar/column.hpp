@@ -440,11 +440,11 @@ template <class T>
 struct Column<T> : internal::FieldsAsMembers<T>::Type {
   using Members = typename internal::FieldsAsMembers<T>::Type;  // the base
   static constexpr std::uint64_t kSchema = [] {
-    std::uint64_t hash = Members::kSchema;
+    std::uint64_t schema = Members::kSchema;
     std::apply(
-        [&](const auto&... fields) { ((hash = hash_combine(hash, fnv1a(fields.name))), ...); },
+        [&](const auto&... fields) { ((schema = hash_combine(schema, fnv1a(fields.name))), ...); },
         fields_of<T>());
-    return hash;
+    return schema;
   }();
   using View = FieldsView<T>;
 
