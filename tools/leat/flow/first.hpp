@@ -40,9 +40,10 @@ auto first_of_worker(Pact pact, std::string name, std::size_t count, Before befo
 }  // namespace internal
 
 /// The first `count` records of all workers, on the first worker and in order.
-template <class Record, class Before>
-[[nodiscard]] Stream<Record> first(Stream<Record> stream, std::string name, std::size_t count,
-                                   Before before) {
+template <class Batch, class Before>
+[[nodiscard]] df::Stream<Time, Batch> first(df::Stream<Time, Batch> stream, std::string name,
+                                            std::size_t count, Before before) {
+  using Record = df::RecordOf<Batch>;
   return std::move(stream) |
          internal::first_of_worker<Record>(df::pipeline, name + ": own", count, before) |
          internal::first_of_worker<Record>(to_first_worker(), name, count, before);
