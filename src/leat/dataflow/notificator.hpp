@@ -79,7 +79,9 @@ class Notificator {
   }
 
   /// How many requests were not delivered yet, each counted as often as it was made.
-  [[nodiscard]] std::size_t pending() const noexcept { return pending_.size() + available_.size(); }
+  [[nodiscard]] std::size_t pending() const noexcept {
+    return (least_ ? 1U : 0U) + pending_.size() + available_.size();
+  }
 
   /// Says that frontiers may have changed. The operators of this library say so once per
   /// activation; one that is never told looks whenever it has nothing available.

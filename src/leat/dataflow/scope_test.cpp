@@ -319,7 +319,7 @@ TEST(Feedback, ThatDoesNotAdvanceTimeIsRefused) {
     });
   });
   EXPECT_TRUE(says(said, {"(scope_test.cpp:", "a loop that advances time", "\"again\"",
-                          "\"feedback\"", "\"concatenate\"", "a summary"}));
+                          "\"feedback\"", "\"concat\"", "a summary"}));
 }
 
 TEST(Feedback, ThatDoesNotAdvanceTimeThroughAnInnerScopeIsRefused) {
