@@ -25,14 +25,21 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// Not inlined: g++ would see a delete that frees.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace leat::dataflow {
 namespace {
@@ -66,18 +73,18 @@ TEST_P(SteadyState, ABarrierAllocatesNothing) {
     world[index].dataflow([&](auto& scope) {
       auto [handle, stream] = feedback<Time>(scope, 1);
       stream |
-          unary_notify<Time>(
-              pipeline, "barrier",
-              [&round = rounds[index]](Capability<Time> first, const OperatorInfo&) {
-                return [&round, first = std::move(first)](auto& input, auto&,
-                                                          auto& notificator) mutable {
-                  if (first) notificator.notify_at(std::move(first));
-                  while (auto done = notificator.next(input.frontier())) {
-                    round = done->time() + 1;
-                    if (round < kNever) notificator.notify_at(done->capability.delayed(round));
-                  }
-                };
-              }) |
+          unary_notify<Time>(pipeline, "barrier",
+                             [&round = rounds[index]](Capability<Time> first, const OperatorInfo&) {
+                               return [&round, first = std::move(first)](
+                                          auto& input, auto&, auto& notificator) mutable {
+                                 if (first) notificator.notify_at(std::move(first));
+                                 while (auto done = notificator.next(input.frontier())) {
+                                   round = done->time() + 1;
+                                   if (round < kNever)
+                                     notificator.notify_at(done->capability.delayed(round));
+                                 }
+                               };
+                             }) |
           connect_loop(std::move(handle));
     });
   }
