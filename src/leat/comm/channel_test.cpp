@@ -57,7 +57,7 @@ TEST(Channel, SaysWhichWorkerSentAMessageIfAsked) {
   World world(3);
   std::vector<Fabric::Ends<Batch>> ends;
   for (std::size_t worker = 0; worker < 3; ++worker) ends.push_back(world.channel<Batch>(worker));
-  for (const std::size_t from : {2, 0, 1}) {
+  for (const std::size_t from : {2U, 0U, 1U}) {
     send(ends[from].sender, 1, Batch{static_cast<int>(from)});
     Batch message;
     std::size_t said = 7;
