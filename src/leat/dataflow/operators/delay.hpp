@@ -33,7 +33,7 @@ class DelayOp : public Named<DelayOp<F>> {
               who = builder.name().described(), f = std::move(f_)]() mutable {
         input.for_each([&](auto& message) {
           for (auto& record : message.records()) {
-            T later = f(std::as_const(record), message.time());
+            const auto later = static_cast<T>(f(std::as_const(record), message.time()));
             if (!progress::less_equal(message.time(), later)) {
               throw UsageError(
                   who,
