@@ -2,4 +2,5 @@
 //           where compile time matters.
 #pragma once
 
+#include <leat/actor.hpp>
 #include <leat/dataflow.hpp>
