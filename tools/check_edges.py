@@ -4,7 +4,8 @@
 An edge is a `struct name : Edge {};`. Its acquire half passes it to a load_acquire, load_seq_cst or a
 read-modify-write that acquires, its release half to a store or read-modify-write that releases. One that
 does both takes two edges, the acquired one first; if it is seq_cst, either may be either half (store, then
-load elsewhere). Tests do not count as halves.
+load elsewhere). Fences are halves alike, and so are the copies of base/word_copy.hpp, which have one within:
+read_words acquires, write_words releases. Tests do not count as halves.
 
 Also: no bare std::atomic outside src/leat/base, except in tests, which may count with one.
 """
@@ -15,7 +16,7 @@ import sys
 import lint
 
 DEFINITION = re.compile(r"\bstruct\s+(\w+)\s*(?:final\s*)?:\s*(?:public\s+)?(?:::)?(?:leat::)?Edge\s*\{\s*\}")
-CALL = re.compile(r"\b(\w*(?:acquire|release|acq_rel|seq_cst))\s*\(")
+CALL = re.compile(r"\b(\w*(?:acquire|release|acq_rel|seq_cst)|read_words|write_words)\s*\(")
 PASSED = re.compile(r"\b((?:\w+::)*)(\w+)\s*(?:\{\s*\}|\(\s*\))")
 BARE = re.compile(r"\bstd\s*::\s*atomic(?:_\w+)?\b|#\s*include\s*<(?:atomic|stdatomic\.h)>")
 
@@ -35,9 +36,9 @@ def arguments(text, start):
 
 def halves(operation, edges):
     """Pairs (half, edge) that a call of this name with these edges makes."""
-    if operation.startswith("load") or operation.endswith("_acquire") or operation == "acquire":
+    if operation.startswith(("load", "read_")) or operation.endswith("_acquire") or operation == "acquire":
         return [("acquire", edge) for edge in edges]
-    if operation.startswith("store") or operation.endswith("_release") or operation == "release":
+    if operation.startswith(("store", "write_")) or operation.endswith("_release") or operation == "release":
         return [("release", edge) for edge in edges]
     if len(edges) == 1 or operation.endswith("seq_cst"):  # in the one total order both sides count
         return [(half, edge) for edge in edges for half in ("acquire", "release")]

@@ -9,9 +9,15 @@
 //           releases takes two, first the edge that arrives (acquire), then the one that leaves
 //           (release); they may be the same type. A relaxed operation takes none, and a comment
 //           beside it says why relaxed is enough.
-// Ordering  Exactly that of the std::atomic operation of the same name. A failed compare-exchange
-//           loads relaxed for `_relaxed` and `_release`, acquire for `_acquire` and `_acq_rel`,
-//           seq_cst for `_seq_cst`.
+//           A fence is such a half for relaxed accesses beside it: a release fence for the stores
+//           behind it, an acquire fence for the loads before it. The two fences are one edge:
+//             fence_release(overwrite{});  word.store_relaxed(w);
+//             word.load_relaxed();  fence_acquire(overwrite{});
+//           Prefer an ordered load or store: ThreadSanitizer does not know fences. What copies a
+//           payload through words takes base/word_copy.hpp, which has a variant without.
+// Ordering  Exactly that of the std::atomic operation of the same name, and of
+//           std::atomic_thread_fence. A failed compare-exchange loads relaxed for `_relaxed` and
+//           `_release`, acquire for `_acquire` and `_acq_rel`, seq_cst for `_seq_cst`.
 // Limits    T is trivially copyable and lock-free. No conversions, no operators: each access is
 //           spelt.
 // Cost      None: the same instructions as std::atomic at -O2.
@@ -276,6 +282,35 @@ class Atomic {
  private:
   std::atomic<T> value_{};
 };
+
+// Fences.
+
+/// What this thread loaded before is read before what follows, wherever the store that was read
+/// released edge `E`.
+template <NamedEdge E>
+void fence_acquire(E) noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);
+}
+
+/// Who reads what this thread stores from here on, and acquires edge `E`, sees what came before.
+template <NamedEdge E>
+void fence_release(E) noexcept {
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
+template <NamedEdge Acquire, NamedEdge Release>
+void fence_acq_rel(Acquire, Release) noexcept {
+  std::atomic_thread_fence(std::memory_order_acq_rel);
+}
+
+/// Stands in the one total order: of two threads that store, pass such a fence and load what the
+/// other stores, one sees the other's store.
+///
+/// Cost: the dearest there is, some twenty cycles and more.
+template <NamedEdge Acquire, NamedEdge Release>
+void fence_seq_cst(Acquire, Release) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 
 }  // namespace leat
 

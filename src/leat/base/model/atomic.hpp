@@ -24,6 +24,19 @@ namespace model::internal {
 template <class E>
 inline constinit EdgeTag edge_tag{.name = type_name<E>()};
 
+template <class E>
+Edges arrives() noexcept {
+  return {.acquire = &edge_tag<E>};
+}
+template <class E>
+Edges leaves() noexcept {
+  return {.release = &edge_tag<E>};
+}
+template <class Acquire, class Release>
+Edges both() noexcept {
+  return {.acquire = &edge_tag<Acquire>, .release = &edge_tag<Release>};
+}
+
 }  // namespace model::internal
 
 template <class T>
@@ -137,16 +150,15 @@ class Atomic {
 
   template <class E>
   static Edges arrives() noexcept {
-    return {.acquire = &model::internal::edge_tag<E>};
+    return model::internal::arrives<E>();
   }
   template <class E>
   static Edges leaves() noexcept {
-    return {.release = &model::internal::edge_tag<E>};
+    return model::internal::leaves<E>();
   }
   template <class Acquire, class Release>
   static Edges both() noexcept {
-    return {.acquire = &model::internal::edge_tag<Acquire>,
-            .release = &model::internal::edge_tag<Release>};
+    return model::internal::both<Acquire, Release>();
   }
 
   static Word to_word(const T& value) noexcept {
@@ -222,5 +234,31 @@ class Atomic {
 
   std::atomic<T> value_;
 };
+
+template <NamedEdge E>
+void fence_acquire(E) noexcept {
+  if (!model::internal::active()) return std::atomic_thread_fence(std::memory_order_acquire);
+  model::internal::atomic_fence(model::internal::kAcquire, model::internal::arrives<E>());
+}
+
+template <NamedEdge E>
+void fence_release(E) noexcept {
+  if (!model::internal::active()) return std::atomic_thread_fence(std::memory_order_release);
+  model::internal::atomic_fence(model::internal::kRelease, model::internal::leaves<E>());
+}
+
+template <NamedEdge Acquire, NamedEdge Release>
+void fence_acq_rel(Acquire, Release) noexcept {
+  if (!model::internal::active()) return std::atomic_thread_fence(std::memory_order_acq_rel);
+  model::internal::atomic_fence(model::internal::kAcqRel,
+                                model::internal::both<Acquire, Release>());
+}
+
+template <NamedEdge Acquire, NamedEdge Release>
+void fence_seq_cst(Acquire, Release) noexcept {
+  if (!model::internal::active()) return std::atomic_thread_fence(std::memory_order_seq_cst);
+  model::internal::atomic_fence(model::internal::kSeqCst,
+                                model::internal::both<Acquire, Release>());
+}
 
 }  // namespace leat

@@ -524,6 +524,16 @@ Modified Engine::modify(const void* address, const Word& raw, const Change& chan
   return result;
 }
 
+void Engine::fence(Order order, Edges edges) {
+  // What a fence does is its own thread's affair, so it matters not when the others make their
+  // steps; but for promises, which it may close.
+  if (options_.promises > 0) turn();
+  order = weakened(order, edges);
+  memory_.fence(current_, order);
+  if (memory_.sc_full()) fail_hard("too many seq_cst operations in one execution");
+  if (tracing_) trace(-1, "fence", order, edges, "");
+}
+
 void Engine::futex_wait(const void* address, std::uint32_t expected, bool timed) {
   turn();
   const auto raw = static_cast<const std::atomic<std::uint32_t>*>(address)->load();
@@ -597,8 +607,9 @@ std::string Engine::show(int location) {
 
 void Engine::trace(int location, std::string_view what, Order order, Edges edges,
                    const std::string& more) {
-  std::string line =
-      "T" + std::to_string(current_) + " " + show(location) + " " + std::string(what);
+  std::string line = "T" + std::to_string(current_) + " ";
+  if (location >= 0) line += show(location) + " ";
+  line += what;
   if (order.seq_cst) {
     line += " seq_cst";
   } else if (order.acquire && order.release) {
@@ -674,6 +685,7 @@ Modified atomic_modify(const void* address, Word raw, Change change, bool weak, 
                        Edges edges) noexcept {
   return engine->modify(address, raw, change, weak, order, edges);
 }
+void atomic_fence(Order order, Edges edges) noexcept { engine->fence(order, edges); }
 void plain_created(const void* address) noexcept {
   if (engine != nullptr) engine->plain_created(address);
 }

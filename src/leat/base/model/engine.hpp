@@ -43,6 +43,7 @@ class Engine {
   Word store(const void* address, const Word& raw, const Word& value, Order order, Edges edges);
   Modified modify(const void* address, const Word& raw, const Change& change, bool weak,
                   Order order, Edges edges);
+  void fence(Order order, Edges edges);
   void plain_created(const void* address) { memory_.plain_create(current_, address); }
   void plain_read(const void* address) { complain(memory_.plain_read(current_, address)); }
   void plain_write(const void* address) { complain(memory_.plain_write(current_, address)); }

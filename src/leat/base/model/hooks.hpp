@@ -75,6 +75,7 @@ void atomic_destroyed(const void* address) noexcept;
                                 Edges edges) noexcept;  // returns the newest value
 [[nodiscard]] Modified atomic_modify(const void* address, Word raw, Change change, bool weak,
                                      Order order, Edges edges) noexcept;
+void atomic_fence(Order order, Edges edges) noexcept;
 
 // Plain.
 void plain_created(const void* address) noexcept;

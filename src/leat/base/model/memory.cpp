@@ -41,12 +41,28 @@ int ScOrder::add(const ScSet& before, const ScSet& after) noexcept {
   return event;
 }
 
+void ScOrder::relate(const ScSet& before, const ScSet& after) noexcept {
+  if (before.none() || after.none()) return;
+  ScSet reached = after;
+  for (int i = 0; i < count_; ++i) {
+    if (after[index_of(i)]) reached |= follow_[index_of(i)];
+  }
+  for (int i = 0; i < count_; ++i) {
+    ScSet& theirs = follow_[index_of(i)];
+    if (before[index_of(i)] || (theirs & before).any()) theirs |= reached;
+  }
+}
+
 void Memory::reset(int stale_repeats, int promises_max) {
   for (Thread& each : threads_) {
     each.clock = {};
     each.view.clear();
     each.before.reset();
+    each.fences.reset();
+    each.released = -1;
+    each.reads.clear();
   }
+  fences_ = 0;
   used_ = 0;
   messages_used_ = 0;
   sc_.reset();
@@ -64,12 +80,16 @@ void Memory::start_thread(int child, int parent) {
   thread(child).clock = thread(parent).clock;
   thread(child).view = thread(parent).view;
   thread(child).before = thread(parent).before;
+  thread(child).fences = thread(parent).fences;
+  thread(child).released = -1;
+  thread(child).reads.clear();
 }
 
 void Memory::join_thread(int parent, int child) {
   thread(parent).clock.join(thread(child).clock);
   join_view(thread(parent).view, thread(child).view);
   thread(parent).before |= thread(child).before;
+  thread(parent).fences |= thread(child).fences;
   tick(parent);
 }
 
@@ -95,7 +115,7 @@ void Memory::create(int t, const void* address, const Word& value) {
   fresh.stores.clear();
   fresh.stores.emplace_back().value = value;
   fresh.order.assign(1, 0);
-  fresh.sc.clear();
+  fresh.accesses.clear();
   fresh.creator = t;
   fresh.created = t == kNobody ? 0 : tick(t);
   fresh.destroyed = false;
@@ -155,6 +175,7 @@ void Memory::join_message(Message& into, const Message& from) {
   join_view(into.view, from.view);
   into.before |= from.before;
   into.before_sc |= from.before_sc;
+  into.fences |= from.fences;
 }
 
 int Memory::new_message() {
@@ -164,6 +185,7 @@ int Memory::new_message() {
   fresh.view.clear();
   fresh.before.reset();
   fresh.before_sc.reset();
+  fresh.fences.reset();
   return messages_used_++;
 }
 
@@ -171,48 +193,128 @@ const Message* Memory::carried_by(const Store& store, bool wanted) const {
   return wanted && store.message >= 0 ? &messages_[index_of(store.message)] : nullptr;
 }
 
-Memory::Neighbours Memory::neighbours(int t, const Location& location, int p, Access access,
+Memory::Neighbours Memory::neighbours(int t, const Location& location, int p, Kind kind,
                                       const Message* acquired) {
   // Coherence-ordered before, by position: a store, then its readers, then the next store.
-  Neighbours sets{thread(t).before, {}};
-  if (acquired != nullptr) sets.before |= acquired->before_sc;
-  for (const ScAccess& other : location.sc) {
+  Neighbours sets{thread(t).before, {}, thread(t).fences};
+  if (acquired != nullptr) {
+    sets.before |= acquired->before_sc;
+    sets.fences |= acquired->fences;
+  }
+  for (const Access& other : location.accesses) {
+    if (other.event < 0 && fences_ == 0) continue;
     const int q = location.stores[index_of(other.store)].position;
     bool earlier = q < p;
     bool later = q > p;
     if (q == p) {
-      switch (access) {
-        case Access::read:
+      switch (kind) {
+        case Kind::read:
           earlier = other.writes;  // two readers of one store are not ordered
           break;
-        case Access::fresh_write:
+        case Kind::fresh_write:
           later = true;  // the store now at p, and its readers, come behind
           break;
-        case Access::promised_write:
+        case Kind::promised_write:
           later = true;  // its readers
           break;
       }
     }
-    if (earlier) sets.before.set(index_of(other.event));
-    if (later) sets.after.set(index_of(other.event));
+    if (earlier) {
+      if (other.event >= 0) sets.before.set(index_of(other.event));
+      sets.before |= other.fences;
+    }
+    if (later) {
+      if (other.event >= 0) sets.after.set(index_of(other.event));
+      sets.after |= other.behind;
+    }
   }
   return sets;
 }
 
-bool Memory::fits(int t, const Location& location, int p, Access access, const Message* acquired) {
-  const Neighbours sets = neighbours(t, location, p, access, acquired);
-  return sc_.fits(sets.before, sets.after);
+bool Memory::fits(int t, const Location& location, int p, Kind kind, const Message* acquired,
+                  bool seq_cst) {
+  if (!seq_cst && fences_ == 0) return true;
+  Neighbours sets = neighbours(t, location, p, kind, acquired);
+  if (seq_cst) sets.fences |= sets.before;
+  return sc_.fits(sets.fences, sets.after);
 }
 
-// Puts a seq_cst operation, whose store is in place, into S.
-void Memory::enter_order(int t, Location& location, int p, Access access, const Message* acquired) {
-  if (sc_.full()) return;  // the engine stops this execution
-  const Access placed = access == Access::fresh_write ? Access::promised_write : access;
-  const Neighbours sets = neighbours(t, location, p, placed, acquired);
-  const int event = sc_.add(sets.before, sets.after);
-  location.sc.push_back({event, location.order[index_of(p)], access != Access::read});
-  thread(t).before |= sets.before;
-  thread(t).before.set(index_of(event));
+// Notes an access, whose store is in place, and what follows from it for S. Returns: its number
+// there; -1 if it is not seq_cst.
+int Memory::enter(int t, Location& location, int p, Kind kind, const Message* acquired,
+                  bool seq_cst) {
+  int event = -1;
+  ScSet fences;
+  if (seq_cst || fences_ > 0) {
+    if (sc_.full()) return event;  // the engine stops this execution
+    const Kind placed = kind == Kind::fresh_write ? Kind::promised_write : kind;
+    const Neighbours sets = neighbours(t, location, p, placed, acquired);
+    fences = sets.fences;
+    sc_.relate(sets.fences, sets.after);
+    if (seq_cst) {
+      event = sc_.add(sets.before, sets.after);
+      thread(t).before |= sets.before;
+      thread(t).before.set(index_of(event));
+    }
+  }
+  location.accesses.push_back({event,
+                               location.order[index_of(p)],
+                               kind != Kind::read,
+                               t,
+                               thread(t).clock.at[index_of(t)],
+                               fences,
+                               {}});
+  return event;
+}
+
+// [atomics.fences] and [atomics.order] 4.
+void Memory::fence(int t, Order order) {
+  tick(t);
+  Thread& me = thread(t);
+  ScSet before = me.before;  // what the fence acquires precedes what follows, not the fence itself
+  if (order.acquire) {
+    for (const Read& each : me.reads) {
+      Store& store = at(each.location).stores[index_of(each.store)];
+      acquire(t, carried_by(store, true));
+      for (Store::Reader& reader : store.readers) reader.acquire |= reader.thread == t;
+    }
+    me.reads.clear();
+  }
+  const int made = order.release ? new_message() : -1;
+  if (order.release) {
+    message(made).clock = me.clock;
+    message(made).view = me.view;
+    message(made).before = me.before;
+    me.released = made;
+  }
+  if (order.seq_cst && !sc_.full()) {
+    const auto rank = [](const Location& location, const Access& access) {
+      return 2 * location.stores[index_of(access.store)].position + (access.writes ? 0 : 1);
+    };
+    for (int l = 0; l < used_; ++l) {
+      int highest = -1;
+      for (const Access& access : at(l).accesses) {
+        if (!me.clock.knows(access.thread, access.time)) continue;
+        highest = std::max(highest, rank(at(l), access));
+      }
+      for (const Access& access : at(l).accesses) {
+        if (rank(at(l), access) >= highest) continue;
+        if (access.event >= 0) before.set(index_of(access.event));
+        before |= access.fences;
+      }
+    }
+    const int event = sc_.add(before, {});
+    for (int l = 0; l < used_; ++l) {
+      for (Access& access : at(l).accesses) {
+        if (me.clock.knows(access.thread, access.time)) access.behind.set(index_of(event));
+      }
+    }
+    me.before |= before;
+    me.before.set(index_of(event));
+    me.fences.set(index_of(event));
+    ++fences_;
+  }
+  if (order.release) message(made).fences = me.fences;
 }
 
 void Memory::load_places(int t, int l, Order order, std::vector<Place>& out) {
@@ -226,7 +328,7 @@ void Memory::load_places(int t, int l, Order order, std::vector<Place>& out) {
     const Store& store = location.stores[index_of(index)];
     if (p < newest) {
       if (repeat.store == index && repeat.count >= stale_repeats_) continue;
-      if (order.seq_cst && !fits(t, location, p, Access::read, carried_by(store, order.acquire))) {
+      if (!fits(t, location, p, Kind::read, carried_by(store, order.acquire), order.seq_cst)) {
         continue;
       }
     }
@@ -245,7 +347,7 @@ void Memory::promise_places(int t, int l, Order order, std::vector<Place>& out) 
     for (int p = newest; p >= floor(t, l); --p) {
       if (p < newest) {
         if (location.stores[index_of(location.order[index_of(p + 1)])].modifies) continue;
-        if (order.seq_cst && !fits(t, location, p + 1, Access::fresh_write, nullptr)) continue;
+        if (!fits(t, location, p + 1, Kind::fresh_write, nullptr, order.seq_cst)) continue;
       }
       out.push_back({Place::Kind::promise, p, future.value});
     }
@@ -253,6 +355,11 @@ void Memory::promise_places(int t, int l, Order order, std::vector<Place>& out) 
 }
 
 Word Memory::load(int t, int l, Order order, const Place& place) {
+  return read(t, l, order, place, false);
+}
+
+// The load, whole or the first half of a read-modify-write.
+Word Memory::read(int t, int l, Order order, const Place& place, bool modifies) {
   Location& location = at(l);
   int p = place.position;
   if (place.kind == Place::Kind::promise) p = promise(location, p, place.value);
@@ -267,9 +374,10 @@ Word Memory::load(int t, int l, Order order, const Place& place) {
   repeat.store = index;
 
   const Message* acquired = carried_by(store, order.acquire);
-  if (order.seq_cst) enter_order(t, location, p, Access::read, acquired);
+  if (!modifies) enter(t, location, p, Kind::read, acquired, order.seq_cst);
   raise(t, l, index);
   acquire(t, acquired);
+  if (store.message >= 0 || unsettled(location, p)) thread(t).reads.push_back({l, index});
   return store.value;
 }
 
@@ -280,6 +388,7 @@ void Memory::acquire(int t, const Message* acquired) {
   // Not before_sc: a seq_cst store that is acquired by a weaker load does not strongly happen
   // before what follows.
   thread(t).before |= acquired->before;
+  thread(t).fences |= acquired->fences;
 }
 
 // Makes the promise that somebody stores `value` right behind position `p`. Returns: its position.
@@ -313,7 +422,7 @@ bool Memory::may_fulfil(int t, const Location& location, int p, const Word& valu
       if (synchronises && reader.acquire) return false;                     // see Limits
     }
   }
-  return !order.seq_cst || fits(t, location, p, Access::promised_write, nullptr);
+  return fits(t, location, p, Kind::promised_write, nullptr, order.seq_cst);
 }
 
 // The store at `p` has come true: those that modify it continue its release sequence.
@@ -340,11 +449,11 @@ void Memory::store_places(int t, int l, const Word& value, Order order, std::vec
   const int end = static_cast<int>(location.order.size());
   for (int p = end; p > floor(t, l); --p) {
     if (p < end) {
-      if (may_fulfil(t, location, p, value, order, order.release)) {
+      if (may_fulfil(t, location, p, value, order, order.release || thread(t).released >= 0)) {
         out.push_back({Place::Kind::fulfil, p, value});
       }
       if (location.stores[index_of(location.order[index_of(p)])].modifies) continue;
-      if (order.seq_cst && !fits(t, location, p, Access::fresh_write, nullptr)) continue;
+      if (!fits(t, location, p, Kind::fresh_write, nullptr, order.seq_cst)) continue;
     }
     out.push_back({Place::Kind::normal, p, value});
   }
@@ -367,12 +476,21 @@ int Memory::insert(Location& location, int position) {
 // What a store carries to those who acquire it. `before` is what its thread knew of S before it,
 // `event` its own number there, `carried` the message of the release sequence it continues.
 int Memory::make_message(int t, Order order, const ScSet& before, int event, int carried) {
-  if (!order.release) return carried;
+  if (!order.release) {
+    const int released = thread(t).released;
+    if (released < 0) return carried;
+    if (carried < 0) return released;
+    const int joined = new_message();
+    message(joined) = message(released);
+    join_message(message(joined), message(carried));
+    return joined;
+  }
   const int made = new_message();
   Message& fresh = message(made);
   fresh.clock = thread(t).clock;
   fresh.view = thread(t).view;
   fresh.before = before;
+  fresh.fences = thread(t).fences;
   if (order.seq_cst && event >= 0) {
     fresh.before_sc = before;
     fresh.before_sc.set(index_of(event));
@@ -396,12 +514,9 @@ void Memory::write(int t, int l, const Word& value, Order order, int position, b
   }
   raise(t, l, index);
   const ScSet before = thread(t).before;
-  int event = -1;
-  if (order.seq_cst && !sc_.full()) {
-    enter_order(t, location, position, Access::promised_write,
-                carried >= 0 && order.acquire ? &message(carried) : nullptr);
-    event = location.sc.back().event;
-  }
+  const int event =
+      enter(t, location, position, Kind::promised_write,
+            carried >= 0 && order.acquire ? &message(carried) : nullptr, order.seq_cst);
   location.stores[index_of(index)].message = make_message(t, order, before, event, carried);
   if (fulfils) settle(location, position);
   note_stored(t, l, value);
@@ -435,20 +550,22 @@ void Memory::modify_places(int t, int l, const Change& change, bool weak, Order 
     if (!made) {
       if (p < newest) {
         if (repeat.store == index && repeat.count >= stale_repeats_) continue;
-        if (failed.seq_cst && !fits(t, location, p, Access::read, carried_by(store, true)))
+        if (!fits(t, location, p, Kind::read, carried_by(store, failed.acquire), failed.seq_cst)) {
           continue;
+        }
       }
       out.push_back({Place::Kind::failed, p, store.value});
       continue;
     }
     if (p < newest) {
       const Store& next = location.stores[index_of(location.order[index_of(p + 1)])];
-      if (may_fulfil(t, location, p + 1, *made, order, order.release || store.message >= 0)) {
+      if (may_fulfil(t, location, p + 1, *made, order,
+                     order.release || thread(t).released >= 0 || store.message >= 0)) {
         out.push_back({Place::Kind::fulfil, p, store.value});
       }
       if (next.modifies) continue;  // another one has taken it
-      if (order.seq_cst &&
-          !fits(t, location, p + 1, Access::fresh_write, carried_by(store, order.acquire))) {
+      if (!fits(t, location, p + 1, Kind::fresh_write, carried_by(store, order.acquire),
+                order.seq_cst)) {
         continue;
       }
     }
@@ -476,7 +593,7 @@ Modified Memory::modify(int t, int l, const Change& change, Order order, const P
   // it acquires comes last, because it happens before what follows, not before the operation
   // itself.
   const int carried = at(l).stores[index_of(at(l).order[index_of(p)])].message;
-  const Word before = load(t, l, kRelaxed, {Place::Kind::normal, p, {}});
+  const Word before = read(t, l, kRelaxed, {Place::Kind::normal, p, {}}, true);
   if (order.acquire && unsettled(at(l), p)) {
     at(l).stores[index_of(at(l).order[index_of(p)])].readers.back().acquire = true;
   }

@@ -20,7 +20,12 @@
 //   race.
 //       So is an access to an atomic that does not happen after its construction, or before its
 //       end.
-// Limits    No consume, no fences. A promise (a load that reads a store not made yet) may be kept
+//   (5) Fences: every store behind a release fence carries what the thread knew at the fence, and
+//       an acquire fence joins what the stores carry that were read before it ([atomics.fences]).
+//       A seq_cst fence is an operation of S besides; of two accesses to one location, the first
+//       coherence-ordered before the second, what comes before the first (itself if it is seq_cst,
+//       and seq_cst fences that happen before it) precedes in S what comes after the second.
+// Limits    No consume. A promise (a load that reads a store not made yet) may be kept
 // only by a store
 //           that does not thereby synchronise with the load: a cycle of reads and program order in
 //           which every read synchronises is impossible anyway, and one promise opens any other.
@@ -75,6 +80,8 @@ class ScOrder {
   [[nodiscard]] bool fits(const ScSet& before, const ScSet& after) const noexcept;
   /// Adds that operation. Returns its number.
   int add(const ScSet& before, const ScSet& after) noexcept;
+  /// All of `before` precede all of `after`.
+  void relate(const ScSet& before, const ScSet& after) noexcept;
 
  private:
   int count_ = 0;
@@ -90,6 +97,7 @@ struct Message {
   View view;
   ScSet before;     // seq_cst operations sequenced before the store, or known to its thread by then
   ScSet before_sc;  // the part that heads of the release sequence bring that are seq_cst, with them
+  ScSet fences;     // seq_cst fences that happen before whoever acquires it
 };
 
 struct Store {
@@ -109,10 +117,14 @@ struct Store {
   std::vector<Reader> readers;  // while it is promised, or modifies what is
 };
 
-struct ScAccess {
-  int event;  // number in S
+struct Access {
+  int event;  // number in S; -1 unless seq_cst
   int store;  // read or written
   bool writes;
+  int thread;
+  std::uint32_t time;
+  ScSet fences;  // seq_cst fences that happen before it
+  ScSet behind;  // seq_cst fences that it happens before
 };
 
 struct Location {
@@ -120,7 +132,7 @@ struct Location {
   std::string name;
   std::vector<Store> stores;
   std::vector<int> order;  // positions -> index into stores
-  std::vector<ScAccess> sc;
+  std::vector<Access> accesses;
   int creator = kNobody;
   std::uint32_t created = 0;
   bool destroyed = false;
@@ -192,6 +204,7 @@ class Memory {
   void modify_places(int thread, int location, const Change& change, bool weak, Order order,
                      std::vector<Place>& out);
   Modified modify(int thread, int location, const Change& change, Order order, const Place& place);
+  void fence(int thread, Order order);
 
   [[nodiscard]] const Word& newest(int location) const;
   /// The thread looked at the newest value by other means (the kernel did).
@@ -211,14 +224,22 @@ class Memory {
   [[nodiscard]] std::optional<std::string> plain_write(int thread, const void* address);
 
  private:
+  struct Read {
+    int location;
+    int store;
+  };
   struct Thread {
     Clock clock;
     View view;
-    ScSet before;  // seq_cst operations that strongly happen before the next operation
+    ScSet before;             // seq_cst operations that strongly happen before the next operation
+    ScSet fences;             // seq_cst fences that happen before the next operation
+    int released = -1;        // what the last release fence lets stores carry
+    std::vector<Read> reads;  // since the last acquire fence, of stores that carry something
   };
   struct Neighbours {
     ScSet before;
     ScSet after;
+    ScSet fences;
   };
 
   Thread& thread(int t) { return threads_[static_cast<std::size_t>(t)]; }
@@ -230,19 +251,20 @@ class Memory {
   int new_message();
   Message& message(int index) { return messages_[static_cast<std::size_t>(index)]; }
 
-  // The order in S of a seq_cst operation of thread `t` at position `p`. A fresh write goes between
-  // p - 1 and p; a promised one takes its place.
-  enum class Access : std::uint8_t { read, fresh_write, promised_write };
-  Neighbours neighbours(int t, const Location& location, int p, Access access,
-                        const Message* acquired);
-  bool fits(int t, const Location& location, int p, Access access, const Message* acquired);
-  void enter_order(int t, Location& location, int p, Access access, const Message* acquired);
+  // The order in S that follows from an access of thread `t` at position `p`. A fresh write goes
+  // between p - 1 and p; a promised one takes its place. A read-modify-write is one write.
+  enum class Kind : std::uint8_t { read, fresh_write, promised_write };
+  Neighbours neighbours(int t, const Location& location, int p, Kind kind, const Message* acquired);
+  bool fits(int t, const Location& location, int p, Kind kind, const Message* acquired,
+            bool seq_cst);
+  int enter(int t, Location& location, int p, Kind kind, const Message* acquired, bool seq_cst);
   const Message* carried_by(const Store& store, bool wanted) const;
   int insert(Location& location, int position);
   int promise(Location& location, int position, const Word& value);
   void promise_places(int t, int l, Order order, std::vector<Place>& out);
   [[nodiscard]] bool unsettled(const Location& location, int p) const;
   void settle(Location& location, int p);
+  Word read(int t, int l, Order order, const Place& place, bool modifies);
   int make_message(int t, Order order, const ScSet& before, int event, int carried);
   void acquire(int t, const Message* acquired);
   bool may_fulfil(int t, const Location& location, int position, const Word& value, Order order,
@@ -257,6 +279,7 @@ class Memory {
   std::vector<Message> messages_;
   int messages_used_ = 0;
   ScOrder sc_;
+  int fences_ = 0;  // seq_cst ones so far
   std::vector<Plain> plains_;
   int stale_repeats_ = 2;
   int promises_max_ = 0;
