@@ -40,5 +40,18 @@ TEST(Futex, WakesASleeper) {
   EXPECT_EQ(word.load_relaxed(), 1U);
 }
 
+TEST(Futex, WakesASleeperThatSharesTheMemory) {
+  Atomic<std::uint32_t> word(0);
+  std::thread sleeper([&] {
+    while (word.load_acquire(wake_up{}) == 0) {
+      futex_wait(word, 0, std::nullopt, FutexScope::shared);
+    }
+  });
+  word.store_release(1, wake_up{});
+  futex_wake(word, 1, FutexScope::shared);
+  sleeper.join();
+  EXPECT_EQ(word.load_relaxed(), 1U);
+}
+
 }  // namespace
 }  // namespace leat::os
