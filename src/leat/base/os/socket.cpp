@@ -51,10 +51,6 @@ Descriptor new_socket() { return Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
 Socket::Socket(Descriptor descriptor) : descriptor_(std::move(descriptor)) {
   const int flags = ::fcntl(descriptor_.number(), F_GETFL);
   LEAT_CHECK(flags >= 0 && ::fcntl(descriptor_.number(), F_SETFL, flags | O_NONBLOCK) == 0,

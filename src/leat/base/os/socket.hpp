@@ -7,6 +7,7 @@
 
 #include <leat/base/byte_io.hpp>
 #include <leat/base/clock.hpp>
+#include <leat/base/os/descriptor.hpp>
 #include <leat/base/result.hpp>
 
 #include <cstddef>
@@ -16,25 +17,6 @@
 #include <utility>
 
 namespace leat::os {
-
-/// A descriptor of the kernel, closed at the end of its owner.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor();
-
-  [[nodiscard]] int number() const noexcept { return number_; }
-  explicit operator bool() const noexcept { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
 
 /// One end of a connection. Threads: one at a time.
 class Socket {
