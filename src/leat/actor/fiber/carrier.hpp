@@ -2,9 +2,11 @@
 //           runs fibers makes one, on itself.
 // Limits    The addresses belong to the thread: a carrier is used by the thread that made it. Code
 //           on a fiber asks for the carrier anew after each switch, since it may have moved.
-// Cost      Two addresses, asked for once: asking the C library at each switch would cost as much
-//           as the switch.
+// Cost      Asked for once per thread: asking the C library at each switch would cost as much as the
+//           switch.
 #pragma once
+
+#include <leat/actor/fiber/float_control.hpp>
 
 namespace leat::actor {
 
@@ -18,16 +20,23 @@ struct ExceptionState {
 class Carrier {
  public:
   /// Of the calling thread.
-  Carrier() noexcept;
+  ///
+  /// Requires: the thread has no shadow stack, which a switch would break; checked.
+  Carrier();
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 
   [[nodiscard]] ExceptionState& exceptions() const noexcept { return *exceptions_; }
   [[nodiscard]] int& error_number() const noexcept { return *error_number_; }
 
+  /// The floating point control that the thread had when the carrier was made: that of every fiber
+  /// which does not keep its own.
+  [[nodiscard]] const FloatControl& float_control() const noexcept { return float_control_; }
+
  private:
   ExceptionState* exceptions_;
   int* error_number_;
+  FloatControl float_control_ = FloatControl::now();
 };
 
 }  // namespace leat::actor

@@ -1,5 +1,6 @@
 #include <leat/actor/stack/stack_region.hpp>
 
+#include <leat/actor/fiber/sanitizers.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/os/address_space.hpp>
 
@@ -8,6 +9,13 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_STACK_REGISTER(low, high) 0
+#endif
 
 namespace leat::actor {
 namespace {
@@ -28,6 +36,9 @@ StackRegion& StackRegion::process() {
   // Never destroyed: actors of a runtime with static lifetime may still run when statics end.
   static StackRegion& region = [&]() -> StackRegion& {
     Options options;
+    // Tools that shadow all memory have less of it to give.
+    if (LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN) options.class_bytes = std::size_t{1} << 34;
+    if (RUNNING_ON_VALGRIND) options.class_bytes = std::size_t{1} << 26;
     for (;;) {
       Result<std::unique_ptr<StackRegion>> made = reserve(options);
       if (made) {
@@ -137,6 +148,11 @@ bool StackRegion::prepare(std::uintptr_t slot, std::size_t slot_bytes) noexcept 
     system_calls_.fetch_add_relaxed(1);
     if (!os::make_writable(low, slot_bytes)) return false;
   }
+  // Memory tools tell stacks apart by where they lie; and pointers on them keep what they point to.
+  static_cast<void>(VALGRIND_STACK_REGISTER(low + guard_bytes_, low + slot_bytes));
+#if LEAT_ACTOR_ASAN
+  __lsan_register_root_region(low + guard_bytes_, slot_bytes - guard_bytes_);
+#endif
   system_calls_.fetch_add_relaxed(1);
   return guard_ == GuardKind::light ? os::install_light_guard(low, guard_bytes_)
                                     : os::install_heavy_guard(low, guard_bytes_);
