@@ -28,7 +28,7 @@ struct edge : Edge {};  // every synchronising pair here
 constexpr int kWords = 2;
 
 struct Step {
-  enum class Kind { load, store, exchange };
+  enum class Kind { load, store, exchange, fence };
   Kind kind;
   int word;
   bool acquire;
@@ -58,6 +58,9 @@ std::string show(const Program& program) {
         case Step::Kind::exchange:
           text += "exchange(" + word + ", " + std::to_string(step.value) + ", " + order + "); ";
           break;
+        case Step::Kind::fence:
+          text += std::string("fence(") + order + "); ";
+          break;
       }
     }
     text += "|| ";
@@ -65,8 +68,19 @@ std::string show(const Program& program) {
   return text;
 }
 
-Program random_program(Rng& rng) {
-  Program program(2 + rng.below(2));
+Step random_fence(Rng& rng) {
+  const auto strength = rng.below(5);
+  Step step{};
+  step.kind = Step::Kind::fence;
+  step.seq_cst = strength >= 3;
+  step.acquire = strength != 1;
+  step.release = strength != 0;
+  return step;
+}
+
+Program random_program(Rng& rng, bool from_the_future, bool fences) {
+  // Fences and promises together make many executions: three threads would be too many.
+  Program program(2 + (from_the_future && fences ? 0 : rng.below(2)));
   int value = 0;
   const std::size_t steps_max = program.size() == 2 ? 3 : 2;
   for (auto& thread : program) {
@@ -76,7 +90,9 @@ Program random_program(Rng& rng) {
       Step step{};
       step.kind = pick < 2 ? Step::Kind::load : pick < 4 ? Step::Kind::store : Step::Kind::exchange;
       step.word = static_cast<int>(rng.below(kWords));
-      const auto strength = rng.below(3);
+      // What a fence can order is best seen of accesses that order little themselves.
+      const auto drawn = rng.below(fences ? 6 : 3);
+      const auto strength = drawn < 3 ? drawn : 0;
       step.seq_cst = strength == 2;
       const bool ordered = strength >= 1;
       if (step.kind == Step::Kind::exchange && strength == 1) {
@@ -89,6 +105,7 @@ Program random_program(Rng& rng) {
       }
       if (step.kind != Step::Kind::load) step.value = ++value;
       thread.push_back(step);
+      if (fences && i + 1 < steps && rng.below(4) != 0) thread.push_back(random_fence(rng));
     }
   }
   return program;
@@ -156,8 +173,13 @@ class Oracle {
     int thread;  // -1: before all
   };
 
-  bool writes(std::size_t e) const { return events_[e].step.kind != Step::Kind::load; }
-  bool reads(std::size_t e) const { return events_[e].step.kind != Step::Kind::store; }
+  bool fences(std::size_t e) const { return events_[e].step.kind == Step::Kind::fence; }
+  bool writes(std::size_t e) const {
+    return modifies(e) || events_[e].step.kind == Step::Kind::store;
+  }
+  bool reads(std::size_t e) const {
+    return modifies(e) || events_[e].step.kind == Step::Kind::load;
+  }
   bool modifies(std::size_t e) const { return events_[e].step.kind == Step::Kind::exchange; }
   std::size_t word(std::size_t e) const { return static_cast<std::size_t>(events_[e].step.word); }
 
@@ -197,16 +219,31 @@ class Oracle {
       }
     }
 
-    // Synchronises with: a load that acquires and reads from the release sequence of a release.
+    // Synchronises with: a load that acquires and reads from the release sequence of a release. In
+    // place of the load, an acquire fence behind it; in place of the release, a release fence before
+    // a store whose release sequence is read, or would be if it released.
+    const auto releases = [&](std::size_t w, const auto& then) {
+      if (events_[w].step.release) then(w);
+      for (std::size_t f = 0; f < n; ++f) {
+        if (fences(f) && events_[f].step.release && before.has[f][w]) then(f);
+      }
+    };
+    const auto acquires = [&](std::size_t r, const auto& then) {
+      if (events_[r].step.acquire) then(r);
+      for (std::size_t f = 0; f < n; ++f) {
+        if (fences(f) && events_[f].step.acquire && before.has[r][f]) then(f);
+      }
+    };
     Relation synchronises(n);
     Relation follows = before;  // sequenced before, or reads from
     for (std::size_t r = 0; r < n; ++r) {
       if (!reads(r)) continue;
       follows.has[source_[r]][r] = true;
-      if (!events_[r].step.acquire) continue;
       std::size_t w = source_[r];
       for (;;) {
-        if (events_[w].step.release) synchronises.has[w][r] = true;
+        releases(w, [&](std::size_t from) {
+          acquires(r, [&](std::size_t to) { synchronises.has[from][to] = true; });
+        });
         if (!modifies(w)) break;
         w = source_[w];
       }
@@ -230,7 +267,7 @@ class Oracle {
     Relation coherence(n);
     for (std::size_t a = 0; a < n; ++a) {
       for (std::size_t b = 0; b < n; ++b) {
-        if (a == b || word(a) != word(b)) continue;
+        if (a == b || fences(a) || fences(b) || word(a) != word(b)) continue;
         const bool reads_from = writes(a) && reads(b) && source_[b] == a;
         const bool modification = writes(a) && writes(b) && position[a] < position[b];
         const bool reads_before = reads(a) && writes(b) && position[source_[a]] < position[b];
@@ -263,8 +300,19 @@ class Oracle {
     Relation total(n);
     for (std::size_t a = 0; a < n; ++a) {
       for (std::size_t b = 0; b < n; ++b) {
-        total.has[a][b] = events_[a].step.seq_cst && events_[b].step.seq_cst &&
-                          (strongly.has[a][b] || coherence.has[a][b]);
+        if (events_[a].step.seq_cst && events_[b].step.seq_cst && strongly.has[a][b]) {
+          total.has[a][b] = true;
+        }
+        if (!coherence.has[a][b]) continue;
+        // From a, or a fence that happens before it, to b, or a fence that it happens before.
+        for (std::size_t from = 0; from < n; ++from) {
+          if (!events_[from].step.seq_cst) continue;
+          if (from != a && !(fences(from) && happens.has[from][a])) continue;
+          for (std::size_t to = 0; to < n; ++to) {
+            if (!events_[to].step.seq_cst) continue;
+            if (to == b || (fences(to) && happens.has[b][to])) total.has[from][to] = true;
+          }
+        }
       }
     }
     total.close();
@@ -309,6 +357,17 @@ int run_step(Atomic<int>& word, const Step& step) {
              : step.acquire                 ? word.exchange_acquire(step.value, edge{})
              : step.release                 ? word.exchange_release(step.value, edge{})
                                             : word.exchange_relaxed(step.value);
+    case Step::Kind::fence:
+      if (step.seq_cst) {
+        fence_seq_cst(edge{}, edge{});
+      } else if (step.acquire && step.release) {
+        fence_acq_rel(edge{}, edge{});
+      } else if (step.acquire) {
+        fence_acquire(edge{});
+      } else {
+        fence_release(edge{});
+      }
+      return 0;
   }
   return 0;
 }
@@ -327,7 +386,9 @@ std::set<std::string> checked(const Program& program, int promises) {
       run.thread([&program, world, t] {
         for (const Step& step : program[t]) {
           const int value = run_step(world->words[static_cast<std::size_t>(step.word)], step);
-          if (step.kind != Step::Kind::store) world->read[t].push_back(value);
+          if (step.kind == Step::Kind::load || step.kind == Step::Kind::exchange) {
+            world->read[t].push_back(value);
+          }
         }
       });
     }
@@ -353,10 +414,10 @@ std::string difference(const std::set<std::string>& from, const std::set<std::st
   return text;
 }
 
-void compare(std::uint64_t seed, int programs, bool from_the_future) {
+void compare(std::uint64_t seed, int programs, bool from_the_future, bool fences) {
   Rng rng(seed);
   for (int i = 0; i < programs; ++i) {
-    const Program program = random_program(rng);
+    const Program program = random_program(rng, from_the_future, fences);
     const auto allowed = Oracle(program, from_the_future).outcomes();
     const auto found = checked(program, from_the_future ? 3 : 0);
     ASSERT_EQ(difference(allowed, found), "") << "missed, program " << i << ": " << show(program);
@@ -372,12 +433,22 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 
 TEST(Oracle, AgreesOnWhatLoadsMayReadOfStoresMade) {
   compare(setting("LEAT_ORACLE_SEED", 1), static_cast<int>(setting("LEAT_ORACLE_PROGRAMS", 400)),
-          false);
+          false, false);
 }
 
 TEST(Oracle, AgreesOnWhatLoadsMayReadOfStoresYetToCome) {
   compare(setting("LEAT_ORACLE_SEED", 2), static_cast<int>(setting("LEAT_ORACLE_PROGRAMS", 100)),
-          true);
+          true, false);
+}
+
+TEST(Oracle, AgreesOnFences) {
+  compare(setting("LEAT_ORACLE_SEED", 3), static_cast<int>(setting("LEAT_ORACLE_PROGRAMS", 400)),
+          false, true);
+}
+
+TEST(Oracle, AgreesOnFencesAndStoresYetToCome) {
+  compare(setting("LEAT_ORACLE_SEED", 4), static_cast<int>(setting("LEAT_ORACLE_PROGRAMS", 60)),
+          true, true);
 }
 
 }  // namespace

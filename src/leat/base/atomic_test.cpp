@@ -116,6 +116,41 @@ TEST(Atomic, CarriesAPayloadBetweenThreads) {
   writer.join();
 }
 
+#if !defined(__SANITIZE_THREAD__)  // which does not know fences
+TEST(Atomic, CarriesAPayloadBetweenFences) {
+  Atomic<int> payload(0);
+  Atomic<bool> ready(false);
+  std::thread writer([&] {
+    payload.store_relaxed(42);
+    fence_release(publish{});
+    ready.store_relaxed(true);
+  });
+  while (!ready.load_relaxed()) spin_pause();
+  fence_acquire(publish{});
+  EXPECT_EQ(payload.load_relaxed(), 42);
+  writer.join();
+}
+
+TEST(Atomic, OneOfTwoSeesTheOtherAcrossSeqCstFences) {
+  for (int round = 0; round < 200; ++round) {
+    Atomic<int> mine(0);
+    Atomic<int> yours(0);
+    int seen = 0;
+    std::thread other([&] {
+      yours.store_relaxed(1);
+      fence_seq_cst(publish{}, recycle{});
+      seen += mine.load_relaxed();
+    });
+    mine.store_relaxed(1);
+    fence_seq_cst(recycle{}, publish{});
+    const int met = yours.load_relaxed();
+    other.join();
+    ASSERT_GE(seen + met, 1) << round;
+  }
+  fence_acq_rel(publish{}, recycle{});
+}
+#endif
+
 template <class E>
 concept Accepted = requires(Atomic<int>& word, E edge) { word.load_acquire(edge); };
 

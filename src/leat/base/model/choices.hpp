@@ -20,13 +20,13 @@ class Choices {
     depth_ = 0;
   }
 
-  /// Which of `count` alternatives this execution takes here.
+  /// Which of `count` alternatives this execution takes here; `fresh` if the path ends here.
   ///
   /// Returns: 0 .. count - 1; -1 if an earlier execution on this path had another count here, so
   ///          that the test does not do the same thing each time.
-  [[nodiscard]] int choose(int count) {
+  [[nodiscard]] int choose(int count, int fresh = 0) {
     if (count == 1) return 0;
-    if (depth_ == path_.size()) path_.push_back({0, count});
+    if (depth_ == path_.size()) path_.push_back({fresh, count});
     Choice& choice = path_[depth_++];
     if (choice.count == 0) choice.count = count;  // from a schedule
     return choice.count == count && choice.taken < count ? choice.taken : -1;

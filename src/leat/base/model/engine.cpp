@@ -74,6 +74,7 @@ Engine::Engine(const Options& options, const std::function<void(Run&)>& body)
     : options_(options),
       body_(body),
       exploration_(++explorations),
+      rng_(options.sampling.seed),
       edges_found_(options.weaken.size()),
       mutants_found_(options.mutants.size()) {
   LEAT_CHECK(engine == nullptr, "an exploration inside an exploration");
@@ -85,6 +86,7 @@ Engine::~Engine() = default;
 
 Result Engine::explore() {
   const CrashHandlers handlers;
+  if (samples()) return sample();
   // With promises: search with what was stored in the search before, until that is all there is.
   for (;;) {
     std::vector<std::vector<Memory::Future>> stored;
@@ -101,20 +103,7 @@ Result Engine::explore() {
       }
       if (end_ == End::finished) {
         for (std::string& each : outcomes_) ++result_.outcomes[std::move(each)];
-        if (stored.size() < memory_.stored.size()) stored.resize(memory_.stored.size());
-        for (std::size_t l = 0; l < memory_.stored.size(); ++l) {
-          for (const Memory::Future& each : memory_.stored[l]) {
-            auto& known = stored[l];
-            const auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
-              return other.value == each.value;
-            });
-            if (same == known.end()) {
-              known.push_back(each);
-            } else {
-              same->writers |= each.writers;
-            }
-          }
-        }
+        memory_.add_stored(stored);
       }
       more = choices_.advance();
     }
@@ -122,6 +111,42 @@ Result Engine::explore() {
     if (more || options_.promises == 0 || stored == memory_.futures) break;
     memory_.futures = std::move(stored);
   }
+  return nothing_found();
+}
+
+// Priorities as in "A randomized scheduler with probabilistic guarantees of finding bugs".
+Result Engine::sample() {
+  while (result_.executions < options_.sampling.executions) {
+    choices_.clear();
+    draw_points();
+    execute();
+    ++result_.executions;
+    if (end_ == End::failed) {
+      describe_failure();
+      return result_;
+    }
+    steps_most_ = std::max(steps_most_, steps_);
+    outcomes_most_ = std::max(outcomes_most_, outcomes_met_);
+    if (end_ != End::finished) continue;
+    for (std::string& each : outcomes_) ++result_.outcomes[std::move(each)];
+    if (options_.promises > 0) memory_.add_stored(memory_.futures);
+  }
+  return nothing_found();
+}
+
+void Engine::draw_points() {
+  changes_.clear();
+  surprises_.clear();
+  const auto draw = [this](std::vector<int>& into, int n, int most) {
+    for (int i = 0; i < n && most > 0; ++i) {
+      into.push_back(1 + static_cast<int>(rng_.below(static_cast<std::uint64_t>(most))));
+    }
+  };
+  draw(changes_, options_.sampling.depth - 1, steps_most_);
+  draw(surprises_, options_.sampling.surprises, outcomes_most_);
+}
+
+Result Engine::nothing_found() {
   result_.ok = true;
   for (std::size_t i = 0; i < edges_found_.size(); ++i) {
     if (!edges_found_[i])
@@ -187,6 +212,8 @@ void Engine::execute() {
   spurious_failures_ = 0;
   spurious_wakeups_ = 0;
   steps_ = 0;
+  outcomes_met_ = 0;
+  lowest_ = 0;
   sleeps_ = 0;
   time_passed_ = false;
   end_ = End::running;
@@ -258,6 +285,7 @@ void Engine::join_threads() {
   for (int t = 1; t < threads_used_; ++t) {
     if (thread(t).state != State::added) continue;
     thread(t).state = State::ready;
+    thread(t).priority = 1 + static_cast<std::int64_t>(rng_.next() >> 2);
     thread(t).fiber.start(&enter_thread, this);
     memory_.start_thread(t, 0);
     any = true;
@@ -276,11 +304,30 @@ void Engine::join_threads() {
 
 // Scheduling.
 
-int Engine::choose(int count) {
-  const int taken = choices_.choose(count);
+int Engine::choose(int count, int fresh) {
+  const int taken = choices_.choose(count, fresh);
   if (taken < 0)
     fail_hard("the schedule does not fit: the test does not do the same thing each time");
   return taken;
+}
+
+// Which of an operation's `count` outcomes.
+int Engine::choose_outcome(int count) {
+  if (count == 1) return 0;
+  ++outcomes_met_;
+  int fresh = 0;
+  if (std::find(surprises_.begin(), surprises_.end(), outcomes_met_) != surprises_.end()) {
+    fresh = 1 + static_cast<int>(rng_.below(static_cast<std::uint64_t>(count) - 1));
+  }
+  return choose(count, fresh);
+}
+
+// Which of the threads should go on in a sample; the first otherwise.
+int Engine::highest(const Threads& threads, int count) {
+  if (!samples()) return 0;
+  const auto lower = [this](int a, int b) { return thread(a).priority < thread(b).priority; };
+  return static_cast<int>(std::max_element(threads.begin(), threads.begin() + count, lower) -
+                          threads.begin());
 }
 
 void Engine::turn() {
@@ -288,19 +335,22 @@ void Engine::turn() {
     fail_hard("no end after " + std::to_string(options_.steps_max) +
               " steps: a livelock, or a loop that waits without spin_pause");
   }
-  if (chosen_) {
+  if (samples()) {
+    if (std::find(changes_.begin(), changes_.end(), steps_) != changes_.end()) {
+      thread(current_).priority = --lowest_;
+    }
+  } else if (chosen_ || preemptions_ >= options_.preemptions) {
     chosen_ = false;
     return;
   }
-  if (preemptions_ >= options_.preemptions) return;
-  std::array<int, kThreadsMax> next{};
+  Threads next{current_};
   int count = 1;
   for (int t = 0; t < threads_used_; ++t) {
     if (t != current_ && thread(t).state == State::ready && !worn(thread(t))) {
       next[static_cast<std::size_t>(count++)] = t;
     }
   }
-  const int taken = choose(count);
+  const int taken = choose(count, highest(next, count));
   if (taken == 0) return;
   ++preemptions_;
   switch_to(next[static_cast<std::size_t>(taken)]);
@@ -309,7 +359,7 @@ void Engine::turn() {
 
 // The running thread cannot, or would rather not, go on.
 void Engine::hand_over() {
-  std::array<int, kThreadsMax> next{};
+  Threads next{};
   int count = 0;
   const auto add = [&](int t) { next[static_cast<std::size_t>(count++)] = t; };
   for (int t = 0; t < threads_used_; ++t) {
@@ -345,7 +395,7 @@ void Engine::hand_over() {
     }
     fail_hard(what);
   }
-  const int t = next[static_cast<std::size_t>(choose(count))];
+  const int t = next[static_cast<std::size_t>(choose(count, highest(next, count)))];
   if (timeout) thread(t).state = State::ready;
   switch_to(t);
 }
@@ -367,6 +417,7 @@ void Engine::wrote() {
 
 void Engine::pause() {
   ++thread(current_).pauses;
+  thread(current_).priority = --lowest_;  // in a sample: the others first
   if (++steps_ > options_.steps_max) {
     fail_hard("no end after " + std::to_string(options_.steps_max) + " steps: a livelock");
   }
@@ -444,7 +495,7 @@ void Engine::touch(int location) {
 }
 
 const Place& Engine::pick() {
-  return places_[static_cast<std::size_t>(choose(static_cast<int>(places_.size())))];
+  return places_[static_cast<std::size_t>(choose_outcome(static_cast<int>(places_.size())))];
 }
 
 void Engine::created(const void* address, const Word& value) {
@@ -525,9 +576,8 @@ Modified Engine::modify(const void* address, const Word& raw, const Change& chan
 }
 
 void Engine::fence(Order order, Edges edges) {
-  // What a fence does is its own thread's affair, so it matters not when the others make their
-  // steps; but for promises, which it may close.
-  if (options_.promises > 0) turn();
+  // No turn: what a fence does is its own thread's affair, and S follows from the accesses, so it
+  // matters not when the others make their steps.
   order = weakened(order, edges);
   memory_.fence(current_, order);
   if (memory_.sc_full()) fail_hard("too many seq_cst operations in one execution");
@@ -545,7 +595,7 @@ void Engine::futex_wait(const void* address, std::uint32_t expected, bool timed)
       trace(location, "futex_wait", {}, {}, "finds " + number(memory_.newest(location)));
     return;
   }
-  if (spurious_wakeups_ < options_.spurious_wakeups && choose(2) == 1) {
+  if (spurious_wakeups_ < options_.spurious_wakeups && choose_outcome(2) == 1) {
     ++spurious_wakeups_;
     if (tracing_)
       trace(location, "futex_wait", {}, {}, timed ? "times out" : "returns for no reason");
@@ -723,6 +773,17 @@ Result explore(const Options& options, const std::function<void(Run&)>& body) {
     Result result = replay(options, schedule, body);
     std::cerr << result.failure;
     return result;
+  }
+  if (options.sampling.executions > 0) {
+    Options sampled = options;
+    const auto take = [](const char* name, std::uint64_t& into) {
+      if (const char* text = std::getenv(name); text != nullptr) {
+        into = std::strtoull(text, nullptr, 10);
+      }
+    };
+    take("LEAT_MODEL_SEED", sampled.sampling.seed);
+    take("LEAT_MODEL_EXECUTIONS", sampled.sampling.executions);
+    return internal::Engine(sampled, body).explore();
   }
   return internal::Engine(options, body).explore();
 }

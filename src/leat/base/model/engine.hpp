@@ -17,6 +17,7 @@
 #include <leat/base/model/explore.hpp>
 #include <leat/base/model/fiber.hpp>
 #include <leat/base/model/memory.hpp>
+#include <leat/base/rng.hpp>
 
 namespace leat::model::internal {
 
@@ -68,16 +69,18 @@ class Engine {
     State state = State::unused;
     bool joined = false;
     int pauses = 0;
-    int futex = -1;            // location slept on
-    bool timed = false;        // the sleep has a timeout
-    std::uint64_t asleep = 0;  // orders the sleepers
+    int futex = -1;             // location slept on
+    bool timed = false;         // the sleep has a timeout
+    std::uint64_t asleep = 0;   // orders the sleepers
+    std::int64_t priority = 0;  // in a sample the ready thread with the highest runs
     std::function<void()> body;
     Fiber fiber;
   };
 
   void execute();
-  void search();
-  Result result(bool complete);
+  Result sample();
+  Result nothing_found();
+  void draw_points();
   void describe_failure();
   void run_thread(int t);
   static void enter_main(void* engine);
@@ -87,7 +90,11 @@ class Engine {
   [[nodiscard]] bool worn(const Thread& thread) const noexcept {
     return thread.pauses >= options_.pauses;
   }
-  int choose(int count);
+  [[nodiscard]] bool samples() const noexcept { return options_.sampling.executions > 0; }
+  using Threads = std::array<int, kThreadsMax>;
+  [[nodiscard]] int highest(const Threads& threads, int count);
+  int choose(int count, int fresh = 0);
+  int choose_outcome(int count);
   void turn();
   void hand_over();
   void switch_to(int t);
@@ -124,10 +131,19 @@ class Engine {
   int spurious_failures_ = 0;
   int spurious_wakeups_ = 0;
   int steps_ = 0;
+  int outcomes_met_ = 0;  // choices between outcomes
   std::uint64_t sleeps_ = 0;
   bool time_passed_ = false;  // the last time that nobody could run, paused threads went on
   End end_ = End::running;
   Fiber host_;
+
+  // A sample: where this execution leaves the ordinary way.
+  Rng rng_;
+  std::vector<int> changes_;    // steps
+  std::vector<int> surprises_;  // choices between outcomes
+  std::int64_t lowest_ = 0;     // priority given last
+  int steps_most_ = 0;          // of the executions so far
+  int outcomes_most_ = 0;
 
   std::string failure_;  // of this execution
   std::vector<std::string> outcomes_;

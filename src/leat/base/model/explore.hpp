@@ -21,8 +21,10 @@
 //           with LEAT_MODEL=1. An execution that ends early (a failure, or a promise not kept) is
 //           left, not unwound: what its stacks owned leaks.
 // Cost      About a microsecond an operation.
-// Source    The search is that of CHESS (Musuvathi and Qadeer 2007: bounded preemptions); the
-//           memory model is described in memory.hpp; docs/protocols/model_checker.md explains both.
+// Source    The search is that of CHESS (Musuvathi and Qadeer 2007: bounded preemptions), the
+//           sampling that of Burckhardt and others (2010: probabilistic concurrency testing), with
+//           surprises of the memory added as Gao and others do (2023). The memory model is
+//           described in memory.hpp; docs/protocols/model_checker.md explains all of it.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +39,27 @@
 namespace leat::model {
 
 inline constexpr int kUnbounded = 1'000'000;
+
+/// How to look at some executions of a test that is too large to look at all of them.
+///
+/// A bug that needs `depth` ordered steps in n threads of k steps is hit by one execution with a
+/// probability of at least 1 / (n * k^(depth - 1)), whatever else the threads do. Surprises are
+/// drawn beside that.
+struct Sampling {
+  /// How many; 0: look at all, within the bounds of Options. LEAT_MODEL_EXECUTIONS overrides it.
+  std::uint64_t executions = 0;
+
+  /// The same seed samples the same executions. LEAT_MODEL_SEED overrides it.
+  std::uint64_t seed = 1;
+
+  /// Each execution has depth - 1 steps, drawn at random, at which the thread that runs goes behind
+  /// all others.
+  int depth = 3;
+
+  /// And so many operations with an outcome other than the ordinary: a stale load, a store that
+  /// another one overtook, a spurious failure.
+  int surprises = 2;
+};
 
 /// How far to look. The defaults suit a test of two or three threads with a few steps each.
 struct Options {
@@ -68,12 +91,15 @@ struct Options {
   /// Where to give up: `complete` is then false. And when one execution counts as endless.
   std::uint64_t executions_max = 2'000'000;
   int steps_max = 2'000;
+
+  /// Instead of a search: preemptions are then bounded by nothing but the depth.
+  Sampling sampling{};
 };
 
 /// What a search found.
 struct Result {
   bool ok = false;        ///< No execution failed.
-  bool complete = false;  ///< All executions within the bounds were tried.
+  bool complete = false;  ///< All executions within the bounds were tried; never of a sample.
   std::uint64_t executions = 0;
   std::string failure{};   ///< What broke, the schedule, and each step; empty if nothing did.
   std::string schedule{};  ///< Of the failing execution: `replay` takes it.

@@ -534,6 +534,22 @@ void Memory::note_stored(int t, int l, const Word& value) {
   stored[index_of(l)].push_back({value, 1U << t});
 }
 
+void Memory::add_stored(std::vector<std::vector<Future>>& to) const {
+  if (to.size() < stored.size()) to.resize(stored.size());
+  for (std::size_t l = 0; l < stored.size(); ++l) {
+    for (const Future& each : stored[l]) {
+      const auto same = std::find_if(to[l].begin(), to[l].end(), [&](const Future& other) {
+        return other.value == each.value;
+      });
+      if (same == to[l].end()) {
+        to[l].push_back(each);
+      } else {
+        same->writers |= each.writers;
+      }
+    }
+  }
+}
+
 void Memory::modify_places(int t, int l, const Change& change, bool weak, Order order,
                            std::vector<Place>& out) {
   out.clear();

@@ -215,6 +215,7 @@ class Memory {
 
   /// What was stored where by whom, for the futures of the next executions.
   std::vector<std::vector<Future>> stored;
+  void add_stored(std::vector<std::vector<Future>>& to) const;
   /// What loads may foresee.
   std::vector<std::vector<Future>> futures;
 
