@@ -7,6 +7,8 @@
 // Source    Ours, until C++ has reflection.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -87,15 +89,26 @@ inline constexpr bool kNamesAllMembers =
   LEAT_INTERNAL_SCAN4(LEAT_INTERNAL_SCAN4( \
       LEAT_INTERNAL_SCAN4(LEAT_INTERNAL_SCAN4(LEAT_INTERNAL_SCAN4(__VA_ARGS__)))))
 #define LEAT_INTERNAL_FIELDS_AGAIN() LEAT_INTERNAL_FIELDS_REST
+#define LEAT_INTERNAL_OFFSETS_AGAIN() LEAT_INTERNAL_OFFSETS_REST
+#define LEAT_INTERNAL_OFFSETS_REST(Type, member, ...) \
+  ::std::size_t{offsetof(Type, member)} __VA_OPT__(   \
+      , LEAT_INTERNAL_OFFSETS_AGAIN LEAT_INTERNAL_PARENS(Type, __VA_ARGS__))
 #define LEAT_INTERNAL_FIELDS_REST(Type, member, ...) \
   ::leat::Field{#member, &Type::member} __VA_OPT__(  \
       , LEAT_INTERNAL_FIELDS_AGAIN LEAT_INTERNAL_PARENS(Type, __VA_ARGS__))
 
 /// Names the members of the aggregate `Type`: all of them, which is checked.
-#define LEAT_FIELDS(Type, ...)                                                           \
-  [[maybe_unused]] constexpr auto leat_fields(::std::type_identity<Type>) {              \
-    return ::std::tuple{                                                                 \
-        __VA_OPT__(LEAT_INTERNAL_SCAN16(LEAT_INTERNAL_FIELDS_REST(Type, __VA_ARGS__)))}; \
-  }                                                                                      \
-  static_assert(::leat::internal::kNamesAllMembers<Type, ::leat::kFields<Type>>,         \
+// The offsets are a template, so that they are asked only of types whose offsets are looked at: the
+// standard leaves those of others open, and compilers warn.
+#define LEAT_FIELDS(Type, ...)                                                                 \
+  [[maybe_unused]] constexpr auto leat_fields(::std::type_identity<Type>) {                    \
+    return ::std::tuple{                                                                       \
+        __VA_OPT__(LEAT_INTERNAL_SCAN16(LEAT_INTERNAL_FIELDS_REST(Type, __VA_ARGS__)))};       \
+  }                                                                                            \
+  template <::std::same_as<Type> LeatOwner>                                                    \
+  [[maybe_unused]] constexpr auto leat_field_offsets(::std::type_identity<LeatOwner>) {        \
+    return ::std::array<::std::size_t, ::leat::kFields<Type>>{                                 \
+        __VA_OPT__(LEAT_INTERNAL_SCAN16(LEAT_INTERNAL_OFFSETS_REST(LeatOwner, __VA_ARGS__)))}; \
+  }                                                                                            \
+  static_assert(::leat::internal::kNamesAllMembers<Type, ::leat::kFields<Type>>,               \
                 "LEAT_FIELDS: " #Type " has more members than are named")
