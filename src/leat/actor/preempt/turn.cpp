@@ -1,0 +1,102 @@
+#include <leat/actor/preempt/turn.hpp>
+
+#include <leat/actor/preempt/cycles.hpp>
+#include <leat/actor/stack/stack.hpp>
+#include <leat/base/os/signal_mask.hpp>
+
+#include <exception>
+
+namespace leat::actor {
+
+thread_local constinit Turn internal::leat_actor_turn;
+
+Turn::Before Turn::attach(const PreemptKnobs& knobs, Yield yield, void* context) noexcept {
+  // The child of a fork has one thread and no workers: whatever forked runs to its end there.
+  os::call_in_child_of_fork([] { internal::leat_actor_turn.held_ = kScheduler; });
+  Before before;
+  before.knobs = {alloc_interval_, edge_interval_, slice_, ticks_};
+  before.yield = yield_;
+  before.context = context_;
+  before.held = held_;
+  before.signals = signals_;
+  before.left = left_;
+  before.edges_left = edges_left_;
+  before.counted = counted_;
+  alloc_interval_ = knobs.alloc_interval;
+  edge_interval_ = knobs.edge_interval;
+  slice_ = knobs.timeslice_cycles;
+  ticks_ = knobs.ticks;
+  yield_ = yield;
+  context_ = context;
+  signals_ = os::signal_mask();
+  held_ = kScheduler;
+  return before;
+}
+
+void Turn::detach(const Before& before) noexcept {
+  alloc_interval_ = before.knobs.alloc_interval;
+  edge_interval_ = before.knobs.edge_interval;
+  slice_ = before.knobs.timeslice_cycles;
+  ticks_ = before.knobs.ticks;
+  yield_ = before.yield;
+  context_ = before.context;
+  held_ = before.held;
+  signals_ = before.signals;
+  left_ = before.left;
+  edges_left_ = before.edges_left;
+  counted_ = before.counted;
+  timed_ = false;
+}
+
+// Not to be inlined: who counts pays for a call only when there is a look.
+[[gnu::noinline]] void Turn::look() noexcept {
+  // 0 means never: then, and on plain threads, this comes once in 2^32.
+  counted_ += alloc_interval_;
+  left_ = alloc_interval_;
+  if (alloc_interval_ != 0) look_at_time();
+}
+
+[[gnu::noinline]] void Turn::look_at_edge() noexcept {
+  counted_ += edge_interval_ / 32;
+  edges_left_ = edge_interval_;
+  if (edge_interval_ != 0) look_at_time();
+}
+
+void Turn::look_at_time() noexcept {
+  if (held_ != 0) return;
+  ++looks_;
+  if (!slice_is_over() || !may_yield()) return;
+  ++preemptions_;
+  // Comes back when the actor runs again, on this thread and with a new turn.
+  yield_(context_);
+}
+
+bool Turn::slice_is_over() noexcept {
+  if (ticks_ != nullptr) {
+    const std::uint32_t now = ticks_->load_relaxed();
+    if (!timed_) {
+      timed_ = true;
+      tick_ = now;
+      return false;
+    }
+    return now != tick_;
+  }
+  if (slice_ == 0) return true;
+  const std::uint64_t now = cycles_now();
+  if (!timed_) {
+    timed_ = true;
+    started_ = now;
+    return false;
+  }
+  // A clock that stepped back makes the difference huge: the slice is over, no harm done.
+  return now - started_ >= slice_;
+}
+
+bool Turn::may_yield() const noexcept {
+  // Asked once a slice, so a system call is cheap enough. A handler runs with its signal blocked;
+  // one that interrupted the C library's locks must not let others run.
+  return yield_ != nullptr && std::uncaught_exceptions() == 0 &&
+         Stack::of(__builtin_frame_address(0)) && os::signal_mask() == signals_;
+}
+
+}  // namespace leat::actor
