@@ -1,0 +1,90 @@
+#include <leat/actor/config.hpp>
+
+#include <leat/base/usage_error.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace leat::actor {
+namespace {
+
+template <class Number>
+void take_from(const char* name, Number& value) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, value);
+  if (error != std::errc() || rest != end) {
+    throw UsageError(std::string("environment variable ") + name, "a whole number from 0",
+                     std::string("\"") + text + "\"", "unset it, or write digits only");
+  }
+}
+
+}  // namespace
+
+Config Config::exact(std::size_t threads) {
+  if (threads == 0 || threads > kThreadsMax) {
+    throw UsageError("Config::exact", "from 1 to " + std::to_string(kThreadsMax) + " threads",
+                     std::to_string(threads),
+                     threads == 0 ? "use Config::current_thread() for a runtime without threads"
+                                  : "take a few more than there are CPUs at most");
+  }
+  Config config;
+  config.threads_ = threads;
+  return config;
+}
+
+Config Config::current_thread() { return {}; }
+
+Config Config::virtual_time() {
+  Config config;
+  config.virtual_time_ = true;
+  return config;
+}
+
+Config& Config::alloc_interval(std::uint32_t allocations) {
+  alloc_interval_ = allocations;
+  return *this;
+}
+Config& Config::timeslice_cycles(std::uint64_t cycles) {
+  timeslice_cycles_ = cycles;
+  return *this;
+}
+Config& Config::stack_pool_cap(std::size_t stacks) {
+  stack_pool_cap_ = stacks;
+  return *this;
+}
+Config& Config::stack(StackClass size) {
+  stack_ = size;
+  return *this;
+}
+Config& Config::idle_spin(Nanos most) {
+  if (most < Nanos{0}) {
+    throw UsageError("Config::idle_spin", "a time from 0", std::to_string(most.count()) + " ns",
+                     "give 0 to sleep at once");
+  }
+  idle_spin_ = most;
+  return *this;
+}
+Config& Config::clock(const Clock& source) {
+  if (virtual_time_) {
+    throw UsageError("Config::clock", "another clock for a runtime with virtual time",
+                     "virtual_time(), which has its own", "use current_thread() or exact()");
+  }
+  clock_ = &source;
+  return *this;
+}
+Config& Config::on_lost_failure(std::function<void(Pid, std::string_view, const Exit&)> tell) {
+  on_lost_failure_ = std::move(tell);
+  return *this;
+}
+
+Config& Config::from_environment() {
+  take_from("LEAT_ALLOC_INTERVAL", alloc_interval_);
+  take_from("LEAT_TIMESLICE_CYCLES", timeslice_cycles_);
+  return *this;
+}
+
+}  // namespace leat::actor

@@ -1,0 +1,87 @@
+// What      Config: what a runtime of actors is told. Start with `exact` or `current_thread`, change
+//           what you need: Config::exact(2).timeslice_cycles(150'000).
+// Limits    Values are checked where they are given, and refused with a UsageError.
+// Source    smarm's Config.
+#pragma once
+
+#include <leat/actor/stack/stack.hpp>
+#include <leat/base/clock.hpp>
+#include <leat/core/idle_policy.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace leat::actor {
+
+class Exit;
+class Pid;
+
+/// Allocations between two looks at the clock of the processor.
+inline constexpr std::uint32_t kDefaultAllocInterval = 128;
+/// How long an actor may run before it is asked to let others run; about 0.14 ms at 2.1 GHz.
+inline constexpr std::uint64_t kDefaultTimesliceCycles = 300'000;
+
+class Config {
+ public:
+  static constexpr std::size_t kThreadsMax = 1024;
+
+  /// A runtime with `threads` worker threads of its own, from 1 to kThreadsMax.
+  static Config exact(std::size_t threads);
+  /// A runtime without threads: its actors run in whoever calls `Runtime::run`, meanwhile.
+  static Config current_thread();
+  /// The same, and time is virtual: it stands while an actor can run, and jumps to the next timer
+  /// when none can. `now_here()` starts at 0.
+  static Config virtual_time();
+
+  /// Look at the time slice after each `allocations` allocations of an actor; 0: never.
+  Config& alloc_interval(std::uint32_t allocations);
+  /// How many cycles of the processor's clock an actor may run on; 0: each look ends its turn.
+  Config& timeslice_cycles(std::uint64_t cycles);
+  /// How many idle stacks are kept for ever. Default: 4 for each thread.
+  Config& stack_pool_cap(std::size_t stacks);
+  /// How large an actor's stack is, its guard included.
+  Config& stack(StackClass size);
+  /// How long a worker with nothing to do polls before it sleeps.
+  Config& idle_spin(Nanos most);
+  /// Where time comes from; it must outlive the runtime. Not for `virtual_time`.
+  Config& clock(const Clock& source);
+  /// Called, by the worker, with each failure that nobody joins: the actor, its name, why. Default:
+  /// a line on standard error.
+  Config& on_lost_failure(std::function<void(Pid, std::string_view name, const Exit&)> tell);
+
+  /// Takes LEAT_ALLOC_INTERVAL and LEAT_TIMESLICE_CYCLES from the environment, where they are set.
+  /// Throws: UsageError if one is no number.
+  Config& from_environment();
+
+  [[nodiscard]] std::size_t threads() const noexcept { return threads_; }  ///< 0: current thread
+  [[nodiscard]] std::size_t workers() const noexcept { return threads_ == 0 ? 1 : threads_; }
+  [[nodiscard]] std::uint32_t alloc_interval() const noexcept { return alloc_interval_; }
+  [[nodiscard]] std::uint64_t timeslice_cycles() const noexcept { return timeslice_cycles_; }
+  [[nodiscard]] std::size_t stack_pool_cap() const noexcept {
+    return stack_pool_cap_.value_or(4 * workers());
+  }
+  [[nodiscard]] StackClass stack() const noexcept { return stack_; }
+  [[nodiscard]] Nanos idle_spin() const noexcept { return idle_spin_; }
+  [[nodiscard]] const Clock* clock() const noexcept { return clock_; }
+  [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
+  [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
+
+ private:
+  Config() = default;
+
+  std::size_t threads_ = 0;
+  bool virtual_time_ = false;
+  std::uint32_t alloc_interval_ = kDefaultAllocInterval;
+  std::uint64_t timeslice_cycles_ = kDefaultTimesliceCycles;
+  std::optional<std::size_t> stack_pool_cap_;
+  StackClass stack_ = StackClass::k64KiB;
+  Nanos idle_spin_ = core::IdlePolicy::kIdleSpin;
+  const Clock* clock_ = nullptr;
+  std::function<void(Pid, std::string_view, const Exit&)> on_lost_failure_;
+};
+
+}  // namespace leat::actor

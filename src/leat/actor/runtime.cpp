@@ -1,0 +1,32 @@
+#include <leat/actor/runtime.hpp>
+
+#include <leat/actor/scheduler/scheduler.hpp>
+
+namespace leat::actor {
+
+Runtime::Runtime(Config config) : scheduler_(std::make_unique<Scheduler>(std::move(config))) {}
+Runtime::~Runtime() = default;
+
+bool Runtime::cancel(Pid pid) noexcept { return scheduler_->cancel(pid); }
+bool Runtime::is_alive(Pid pid) const noexcept { return scheduler_->is_alive(pid); }
+const Config& Runtime::config() const noexcept { return scheduler_->config(); }
+
+Runtime::Stats Runtime::stats() const noexcept {
+  Stats all;
+  for (std::size_t i = 0; i < scheduler_->worker_count(); ++i) {
+    const Worker::Stats one = scheduler_->worker(i).stats();
+    all.turns += one.turns;
+    all.steals += one.steals;
+    all.sleeps += one.sleeps;
+  }
+  return all;
+}
+
+bool Runtime::is_here() const noexcept {
+  const Worker* const worker = this_worker();
+  return worker != nullptr && &worker->scheduler() == scheduler_.get();
+}
+void Runtime::wait_until_quiet() { scheduler_->run_until_quiet(); }
+void Runtime::give_back(Actor& actor) noexcept { scheduler_->slots().give(&actor, &actor); }
+
+}  // namespace leat::actor

@@ -1,0 +1,200 @@
+#include <leat/actor/scheduler/scheduler.hpp>
+
+#include <leat/actor/fiber/context.hpp>
+#include <leat/base/check.hpp>
+#include <leat/base/os/process_fence.hpp>
+#include <leat/base/os/thread_name.hpp>
+#include <leat/base/usage_error.hpp>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace leat::actor {
+namespace {
+
+void tell_standard_error(Pid pid, std::string_view name, const Exit& exit) {
+  const std::string quoted = name.empty() ? std::string() : " \"" + std::string(name) + "\"";
+  std::fprintf(stderr, "leat: actor %u.%u%s failed, and nobody joined it: %s\n", pid.slot(),
+               pid.generation(), quoted.c_str(), exit.text().c_str());
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Config config)
+    : config_(std::move(config)),
+      virtual_clock_(config_.is_virtual_time() ? std::make_unique<SettableClock>() : nullptr),
+      clock_(virtual_clock_               ? static_cast<const Clock&>(*virtual_clock_)
+             : config_.clock() != nullptr ? *config_.clock()
+                                          : real_clock_),
+      mark_(config_.workers() == 1 && os::process_fence_ready() ? &SoloMark::take() : nullptr),
+      stacks_({.stack_class = config_.stack(), .cap = config_.stack_pool_cap()}),
+      slots_(*this, mark_),
+      idle_(config_.workers(), os::process_fence_ready()) {
+  if (shadow_stack_on()) {
+    throw UsageError("actor runtime", "to switch stacks", "a thread with a shadow stack (CET)",
+                     "run without it: GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK");
+  }
+  for (std::size_t i = 0; i < config_.workers(); ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i, mark_));
+  }
+  for (std::size_t i = 0; i < config_.threads(); ++i) {
+    threads_.emplace_back([this, i] {
+      os::set_thread_name("leat actor " + std::to_string(i));
+      workers_[i]->run([this] { return stopping(); });
+    });
+  }
+}
+
+Scheduler::~Scheduler() {
+  slots_.for_each([this](Actor& actor) { cancel(actor); });
+  await_quiet(true);
+  stopping_.store_release(true, over{});
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
+  for (std::thread& thread : threads_) thread.join();
+  workers_.clear();
+  if (mark_ != nullptr) SoloMark::give(*mark_);
+}
+
+void Scheduler::start_from_outside(Actor& actor) noexcept {
+  outside_[actor.daemon ? 1 : 0].started.fetch_add_release(1, count{});
+  if (workers_.size() == 1) {
+    // What is in the inbox of a solo worker asks to be woken.
+    LEAT_CHECK(actor.state.park(Sharing::solo), "a new actor was woken before it was started");
+  }
+  inbox_.put(actor);
+  idle_.wake_one_if_needed();
+}
+
+void Scheduler::wake(Actor& actor) noexcept {
+  Worker* const worker = this_worker();
+  if (worker != nullptr && &worker->scheduler() == this) [[likely]] {
+    if (actor.state.wake(worker->sharing())) worker->enqueue_woken(actor);
+    return;
+  }
+  if (workers_.size() == 1) {
+    inbox_.put(actor);
+  } else if (!actor.state.wake(Sharing::shared)) {
+    return;
+  } else if (actor.kept) {
+    worker_of(actor).inbox().put(actor);
+    worker_of(actor).unpark();
+    return;
+  } else {
+    inbox_.put(actor);
+  }
+  idle_.wake_one_if_needed();
+}
+
+// -- ends ---------------------------------------------------------------------------------------
+
+void Scheduler::run_until_quiet() {
+  if (this_worker() != nullptr) {
+    throw UsageError("Runtime::run", "to wait for a runtime", "the caller is an actor",
+                     "run it on a thread of its own, or spawn here");
+  }
+  await_quiet(false);
+}
+
+void Scheduler::await_quiet(bool daemons) {
+  awaited_.store_relaxed(daemons ? 2 : 1);  // looked at again and again
+  if (threads_.empty()) {
+    workers_[0]->run([this, daemons] { return is_quiet(daemons); });
+  } else {
+    while (!is_quiet(daemons)) {
+      for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
+      waiter_.park([this, daemons] { return is_quiet(daemons); });
+    }
+  }
+  awaited_.store_relaxed(0);
+}
+
+bool Scheduler::tell_quiet(bool daemons) noexcept {
+  if (!is_quiet(daemons)) return false;
+  if (!threads_.empty()) waiter_.unpark();
+  return true;
+}
+
+bool Scheduler::is_quiet(bool daemons) const noexcept {
+  std::uint64_t ended = 0;
+  for (const std::unique_ptr<Worker>& worker : workers_) ended += worker->ended(daemons);
+  std::uint64_t started = outside_[0].started.load_acquire(count{}) +
+                          (daemons ? outside_[1].started.load_acquire(count{}) : 0);
+  for (const std::unique_ptr<Worker>& worker : workers_) started += worker->started(daemons);
+  return ended == started;
+}
+
+bool Scheduler::cancel(Pid pid) noexcept {
+  Actor* const actor = slots_.find(pid.slot());
+  if (actor == nullptr) return false;
+  const ObjectLock::Guard guard(actor->lock);
+  if (!actor->live || actor->generation != pid.generation()) return false;
+  actor->orders.store_relaxed(Actor::kCancel);  // the wake carries it
+  wake(*actor);
+  return true;
+}
+
+void Scheduler::cancel(Actor& actor) noexcept {
+  const ObjectLock::Guard guard(actor.lock);
+  if (!actor.live) return;
+  actor.orders.store_relaxed(Actor::kCancel);  // the wake carries it
+  wake(actor);
+}
+
+bool Scheduler::is_alive(Pid pid) noexcept {
+  Actor* const actor = slots_.find(pid.slot());
+  if (actor == nullptr) return false;
+  const ObjectLock::Guard guard(actor->lock);
+  return actor->live && actor->generation == pid.generation();
+}
+
+void Scheduler::deliver(std::unique_ptr<SignalNode> farewell, Actor& actor) noexcept {
+  farewell->child = actor.pid();
+  farewell->exit = actor.exit;
+  Actor* const parent = slots_.find(actor.parent.slot());
+  if (parent == nullptr) return;
+  const ObjectLock::Guard guard(parent->lock);
+  if (!parent->live || parent->generation != actor.parent.generation()) return;
+  actor.looked = true;
+  SignalNode* const node = farewell.release();
+  (parent->first_signal != nullptr ? parent->last_signal->next : parent->first_signal) = node;
+  parent->last_signal = node;
+  parent->signal_waiters.fire_all();
+}
+
+void Scheduler::lost_failure(const Actor& actor) const noexcept {
+  if (config_.on_lost_failure()) {
+    config_.on_lost_failure()(actor.pid(), actor.name, actor.exit);
+  } else {
+    tell_standard_error(actor.pid(), actor.name, actor.exit);
+  }
+}
+
+void Scheduler::vacate(Actor& actor) noexcept {
+  if (actor.has_result) {
+    actor.type->drop_result(actor);
+    actor.has_result = false;
+  }
+  if (!actor.exit.ok()) [[unlikely]] {
+    if (!actor.looked && actor.exit.kind() != ExitKind::cancelled) lost_failure(actor);
+    actor.exit = Exit();
+  }
+  if (!actor.name.empty()) [[unlikely]]
+    actor.name.clear();
+  actor.state.reset();
+  actor.orders.store_relaxed(0);  // the lock below orders it for later holders of the Pid
+  actor.deadline = kNever;
+  actor.shields = 0;
+  const ObjectLock::Guard guard(actor.lock);
+  ++actor.generation;
+  actor.ended = false;
+  actor.left = false;
+  actor.looked = false;
+}
+
+void Scheduler::recycle_from_outside(Actor& actor) noexcept {
+  vacate(actor);
+  slots_.give(&actor, &actor);
+}
+
+}  // namespace leat::actor

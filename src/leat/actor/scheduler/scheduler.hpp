@@ -1,0 +1,111 @@
+// What      Scheduler: one runtime from the inside: its workers and threads, its slots and stacks,
+//           and how others reach its actors. Authors see Runtime.
+// Invariants
+//   (1) `started` and `ended` only grow; ended is never more than started. Read all of ended first,
+//       then all of started: if they are equal, nothing was alive between the two.
+// Limits    Internal.
+#pragma once
+
+#include <leat/actor/config.hpp>
+#include <leat/actor/scheduler/actor.hpp>
+#include <leat/actor/scheduler/idle_workers.hpp>
+#include <leat/actor/scheduler/inbox.hpp>
+#include <leat/actor/scheduler/slots.hpp>
+#include <leat/actor/scheduler/worker.hpp>
+#include <leat/actor/stack/stack_pool.hpp>
+#include <leat/base/atomic.hpp>
+#include <leat/base/clock.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace leat::actor {
+
+class Scheduler {
+  struct over : Edge {};   // who ends the runtime -> its workers
+  struct count : Edge {};  // foreign starts -> who adds them up
+
+ public:
+  explicit Scheduler(Config config);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  /// Cancels what still runs and waits for it.
+  ~Scheduler();
+
+  /// Has an actor run that was filled in by a plain thread. Threads: any.
+  void start_from_outside(Actor& actor) noexcept;
+  [[nodiscard]] Actor& vacant_from_outside() { return *slots_.take(1); }
+
+  /// Wakes an actor of this runtime. Requires: it cannot go away meanwhile. Threads: any.
+  void wake(Actor& actor) noexcept;
+
+  /// Runs, or waits, until all but daemons have ended. Threads: a plain one; one at a time.
+  void run_until_quiet();
+
+  /// Has the actor end at its next call that may wait. Returns: whether it lives. Threads: any.
+  bool cancel(Pid pid) noexcept;
+  [[nodiscard]] bool is_alive(Pid pid) noexcept;
+  void cancel(Actor& actor) noexcept;
+
+  /// Wakes whoever waits for quiet, if it is. Workers ask now and then, and before they sleep.
+  ///
+  /// Returns: whether somebody waits and it is.
+  bool look_for_quiet() noexcept {
+    const std::uint32_t awaited = awaited_.load_relaxed();  // asked again before each sleep
+    return awaited != 0 && tell_quiet(awaited == 2);
+  }
+
+  /// Gives the parent of an actor that has ended the news, or takes note that there is nobody.
+  void deliver(std::unique_ptr<SignalNode> farewell, Actor& actor) noexcept;
+
+  /// Ends the tenancy of an actor that has ended, was left, and has no handle: nothing of it stays.
+  void vacate(Actor& actor) noexcept;
+  /// The same from a plain thread, or another runtime; its slot is given back.
+  void recycle_from_outside(Actor& actor) noexcept;
+
+  /// Hands a failure that nobody will look at to who wants to know.
+  void lost_failure(const Actor& actor) const noexcept;
+
+  /// Whether nothing lives; `daemons`: not even daemons.
+  [[nodiscard]] bool is_quiet(bool daemons) const noexcept;
+
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  /// The virtual clock, if time is virtual.
+  [[nodiscard]] SettableClock* virtual_clock() noexcept { return virtual_clock_.get(); }
+  [[nodiscard]] Slots& slots() noexcept { return slots_; }
+  [[nodiscard]] StackPool& stacks() noexcept { return stacks_; }
+  [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
+  [[nodiscard]] IdleWorkers& idle() noexcept { return idle_; }
+  [[nodiscard]] std::size_t worker_count() const noexcept { return workers_.size(); }
+  [[nodiscard]] Worker& worker(std::size_t index) noexcept { return *workers_[index]; }
+  [[nodiscard]] bool stopping() const noexcept { return stopping_.load_acquire(over{}); }
+
+ private:
+  bool tell_quiet(bool daemons) noexcept;
+  void await_quiet(bool daemons);
+  void run_thread(Worker& worker);
+
+  const Config config_;
+  const std::unique_ptr<SettableClock> virtual_clock_;
+  const RealClock real_clock_;
+  const Clock& clock_;
+  SoloMark* const mark_;
+  StackPool stacks_;
+  Slots slots_;
+  Inbox inbox_;
+  IdleWorkers idle_;
+  Worker::Counts outside_[2];         // started by plain threads, by `daemon`
+  Atomic<std::uint32_t> awaited_{0};  // 0: nobody waits for quiet; 1: all but daemons; 2: all
+  Atomic<bool> stopping_{false};
+  core::Parker waiter_;  // of whoever waits for quiet while threads run
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace leat::actor

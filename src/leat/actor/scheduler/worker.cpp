@@ -1,0 +1,459 @@
+#include <leat/actor/scheduler/worker.hpp>
+
+#include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/base/check.hpp>
+
+#include <cxxabi.h>
+
+#include <utility>
+
+namespace leat::actor {
+namespace {
+
+constinit thread_local Worker* attached_worker = nullptr;
+
+}  // namespace
+
+internal::Here* internal::attached() noexcept {
+  asm volatile("");  // not to be taken for a function of nothing
+  return attached_worker;
+}
+
+Worker::Attached::Attached(Worker& worker) noexcept
+    : before_(std::exchange(attached_worker, &worker)) {
+  // The thread's own: it does not move while it is attached.
+  thread_local Carrier carrier;
+  worker.carrier_ = &carrier;
+}
+Worker::Attached::~Attached() { attached_worker = before_; }
+
+Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
+    : internal::Here{solo},
+      scheduler_(scheduler),
+      sharing_(scheduler.config().workers() == 1 ? Sharing::solo : Sharing::shared),
+      index_(index),
+      stacks_(scheduler.stacks()),
+      slots_(scheduler.slots()),
+      rng_(index + 1),
+      idle_(scheduler.config().idle_spin()),
+      wheel_lock_(nullptr),
+      wheel_(scheduler.clock().now()) {}
+
+Worker::~Worker() = default;
+
+// -- choosing -----------------------------------------------------------------------------------
+
+Actor* Worker::choose() noexcept {
+  if (++turn_ % kLookEvery == 0) [[unlikely]] {
+    look_around();
+    if (scheduler_.look_for_quiet() && index_ == 0 && scheduler_.config().threads() == 0) {
+      return nullptr;  // back to the caller of run, though daemons could go on
+    }
+  }
+  if (sharing_ == Sharing::shared) return choose_shared();
+  Actor* const woken = lifo_.load_relaxed();  // solo: all ours
+  if (woken != nullptr && lifo_runs_ < kLifoMost) {
+    lifo_.store_relaxed(nullptr);
+    ++lifo_runs_;
+    return woken;
+  }
+  lifo_runs_ = 0;
+  if (Actor* const actor = list_.pop()) return actor;
+  if (woken != nullptr) lifo_.store_relaxed(nullptr);
+  return woken;
+}
+
+Actor* Worker::choose_shared() noexcept {
+  // Relaxed: a hint, the exchange takes it. Only we put it there.
+  if (lifo_runs_ < kLifoMost && lifo_.load_relaxed() != nullptr) {
+    if (Actor* const woken = lifo_.exchange_acquire(nullptr, keep{})) {
+      ++lifo_runs_;
+      return woken;
+    }
+  }
+  lifo_runs_ = 0;
+  if ((turn_ & 1) != 0) {
+    if (Actor* const actor = list_.pop()) return actor;
+  }
+  if (Actor* const actor = queue_.pop(Sharing::shared)) return actor;
+  if (Actor* const actor = list_.pop()) return actor;
+  if (lifo_.load_relaxed() == nullptr) return nullptr;
+  return lifo_.exchange_acquire(nullptr, keep{});
+}
+
+void Worker::look_around() noexcept {
+  const auto take_own = [this](Actor& actor) {
+    if (sharing_ == Sharing::solo) {  // what was put there asks us to wake it
+      if (actor.state.wake(Sharing::solo)) list_.push(actor);
+    } else {
+      list_.push(actor);
+    }
+  };
+  if (inbox_.size_approx() > 0) inbox_.take(Inbox::kBatch, take_own);
+  if (Inbox& common = scheduler_.inbox(); common.size_approx() > 0) {
+    if (sharing_ == Sharing::solo) {
+      common.take(Inbox::kBatch, take_own);
+    } else {
+      const std::size_t share = common.size_approx() / scheduler_.worker_count() + 1;
+      common.take(share, [this](Actor& actor) { enqueue_shared(actor); });
+      tell_others();
+    }
+  }
+  if (wheel_.size() > 0) {  // our own timers; others only take theirs off
+    const Nanos now = scheduler_.clock().now();
+    const auto wake = [this](TimerNode& node) {
+      Actor& actor = Actor::of(node);
+      if (actor.state.wake(sharing_)) enqueue(actor);
+    };
+    if (sharing_ == Sharing::solo) {
+      wheel_.advance(now, wake);
+    } else {
+      const ObjectLock::Guard guard(wheel_lock_, nullptr);
+      wheel_.advance(now, wake);
+    }
+  }
+}
+
+Actor* Worker::search() noexcept {
+  look_around();
+  if (Actor* const actor = choose()) return actor;
+  if (sharing_ == Sharing::solo) return nullptr;
+  if (!searching_) searching_ = scheduler_.idle().start_search();
+  if (!searching_) return nullptr;
+  const std::size_t workers = scheduler_.worker_count();
+  const std::size_t first = static_cast<std::size_t>(rng_.below(workers));
+  for (std::size_t i = 0; i < workers; ++i) {
+    Worker& victim = scheduler_.worker((first + i) % workers);
+    if (&victim == this) continue;
+    if (Actor* const actor = victim.rob(*this)) {
+      ++steals_;
+      return actor;
+    }
+  }
+  return nullptr;
+}
+
+Actor* Worker::rob(Worker& thief) noexcept {
+  Actor* one = nullptr;
+  queue_.steal(RunQueue<Actor>::kCapacity / 2, [&](Actor* actor) {
+    if (one == nullptr) {
+      one = actor;
+    } else {
+      thief.enqueue_shared(*actor);
+    }
+  });
+  if (one != nullptr) return one;
+  // Its owner would have run it by now, were it not busy.
+  if (lifo_.load_relaxed() == nullptr) return nullptr;
+  return lifo_.exchange_acquire(nullptr, keep{});
+}
+
+bool Worker::has_loot() const noexcept {
+  return !queue_.was_empty() || lifo_.load_seq_cst(doze{}) != nullptr;
+}
+
+bool Worker::has_news() const noexcept {
+  if (!inbox_.was_empty() || !scheduler_.inbox().was_empty() || scheduler_.stopping()) return true;
+  if (sharing_ == Sharing::solo) return false;
+  for (std::size_t i = 0; i < scheduler_.worker_count(); ++i) {
+    if (scheduler_.worker(i).has_loot()) return true;
+  }
+  return false;
+}
+
+void Worker::sleep() noexcept {
+  const Clock& clock = scheduler_.clock();
+  std::optional<Nanos> look;
+  if (wheel_.size() > 0) {
+    if (sharing_ == Sharing::solo) {
+      look = wheel_.next_look();
+    } else {
+      const ObjectLock::Guard guard(wheel_lock_, nullptr);
+      look = wheel_.next_look();
+    }
+  }
+  if (SettableClock* const virtual_clock = scheduler_.virtual_clock()) {
+    // Nothing can run: time jumps. What plain threads are about to do does not hold it back.
+    if (look) {
+      if (*look > virtual_clock->now()) virtual_clock->set(*look);
+      return;
+    }
+  }
+  std::optional<Nanos> timeout;
+  if (look) {
+    const Nanos now = clock.now();
+    if (*look <= now) return;
+    timeout = *look - now;
+  }
+  scheduler_.look_for_quiet();
+  if (!timeout || *timeout > idle_.idle_spin()) {
+    if (idle_.poll(clock, [this] { return has_news(); })) return;
+  }
+  stacks_.flush(0);
+  scheduler_.stacks().trim(clock.now());
+  scheduler_.idle().sleep(parker_, std::exchange(searching_, false));
+  scheduler_.look_for_quiet();  // once more, now that others see that we sleep
+  parker_.park([this] { return has_news(); }, timeout);
+  searching_ = scheduler_.idle().woken(parker_);
+}
+
+// -- queueing -----------------------------------------------------------------------------------
+
+void Worker::enqueue(Actor& actor) noexcept {
+  if (sharing_ == Sharing::solo || actor.kept) {
+    list_.push(actor);
+  } else {
+    enqueue_shared(actor);
+  }
+}
+
+void Worker::enqueue_shared(Actor& actor) noexcept {
+  if (queue_.push(&actor)) [[likely]]
+    return;
+  // Full: half of it, and this one, to where all look.
+  while (Actor* const oldest = queue_.pop(Sharing::shared)) {
+    scheduler_.inbox().put(*oldest);
+    if (queue_.size_approx() <= RunQueue<Actor>::kCapacity / 2) break;
+  }
+  scheduler_.inbox().put(actor);
+}
+
+void Worker::enqueue_woken(Actor& actor) noexcept {
+  if (sharing_ == Sharing::solo) {
+    Actor* const before = lifo_.load_relaxed();  // solo: all ours
+    if (before != nullptr) list_.push(*before);
+    lifo_.store_relaxed(&actor);
+    return;
+  }
+  if (actor.kept) {
+    Worker& home = worker_of(actor);
+    if (&home == this) {
+      list_.push(actor);
+    } else {
+      home.inbox().put(actor);
+      home.unpark();
+    }
+    return;
+  }
+  // Relaxed: only we put something there; what a thief takes meanwhile does not matter.
+  Actor* before = lifo_.load_relaxed();
+  if (before != nullptr) before = lifo_.exchange_acquire(nullptr, keep{});
+  if (before != nullptr) enqueue_shared(*before);
+  lifo_.store_release(&actor, keep{});
+  tell_others();
+}
+
+void Worker::tell_others() noexcept {
+  if (sharing_ == Sharing::shared) scheduler_.idle().wake_one_if_needed();
+}
+
+// -- going over ---------------------------------------------------------------------------------
+
+bool Worker::prepare(Actor& actor) noexcept {
+  actor.here = this;
+  if (actor.stack) [[likely]]
+    return true;
+  actor.stack = stacks_.take();
+  if (!actor.stack) [[unlikely]]
+    return false;
+  actor.stack.record().owner = static_cast<internal::OnStack*>(&actor);
+  actor.fiber.start(actor.stack.slot(), actor.stack.top(), &Worker::enter, &actor);
+  return true;
+}
+
+void Worker::resume(Actor& actor) noexcept {
+  if (std::exchange(searching_, false)) scheduler_.idle().stop_search();
+  if (!prepare(actor)) [[unlikely]] {
+    actor.exit = Exit::failed("it got no stack: " + scheduler_.stacks().shortage().message);
+    actor.type->drop_closure(actor);
+    finish(actor);
+    left(actor);
+    return;
+  }
+  switch_to(*carrier_, own_, actor.fiber, this);
+  settle();
+}
+
+Fiber& Worker::go_on_with(Actor* next) noexcept {
+  if (next == nullptr) return own_;
+  if (prepare(*next)) [[likely]]
+    return next->fiber;
+  list_.push(*next);  // without a stack it cannot run; our own stack takes care of it
+  return own_;
+}
+
+void Worker::leave(Actor& self, Actor* next) noexcept {
+  void* const message = switch_to(*carrier_, self.fiber, go_on_with(next), this);
+  // Perhaps another thread by now.
+  static_cast<Worker*>(message)->settle();
+}
+
+void Worker::settle() noexcept {
+  const Departure departure = departure_;
+  if (departure == Departure::none) return;
+  departure_ = Departure::none;
+  Actor& actor = *departing_;
+  switch (departure) {
+    case Departure::none:
+      break;
+    case Departure::yields:
+      enqueue(actor);
+      tell_others();
+      break;
+    case Departure::parks:
+      if (!actor.state.park(Sharing::shared)) enqueue(actor);
+      break;
+    case Departure::ends:
+      left(actor);
+      break;
+  }
+}
+
+void Worker::yield(Actor& self, bool keep_here) {
+  Actor* const next = choose();
+  if (next == nullptr) {
+    if (keep_here || turn_ % 8 != 0) return;
+    // Alone: now and then see whether others have something to do, and what has become due.
+    look_around();
+    return;
+  }
+  if (sharing_ == Sharing::solo) {
+    list_.push(self);
+  } else if (keep_here) {
+    list_.push(self);  // nobody else takes from it
+  } else {
+    departing_ = &self;
+    departure_ = Departure::yields;
+  }
+  leave(self, next);
+}
+
+void Worker::park(Actor& self, Nanos deadline) {
+  if (sharing_ == Sharing::solo) {
+    if (!self.state.park(Sharing::solo)) return;
+    if (deadline == kNever) [[likely]] {
+      leave(self, choose());
+      return;
+    }
+    arm(self, deadline);
+    leave(self, choose());
+    if (self.timer.armed) disarm(self);
+    return;
+  }
+  if (self.state.take_token()) return;
+  const bool timed = deadline != kNever;
+  if (timed) arm(self, deadline);
+  Actor* const next = choose();
+  departing_ = &self;
+  departure_ = Departure::parks;
+  leave(self, next);
+  if (timed) self.timer_worker->disarm(self);
+}
+
+void Worker::arm(Actor& actor, Nanos deadline) noexcept {
+  actor.timer_worker = this;
+  if (sharing_ == Sharing::solo) {
+    wheel_.arm(actor.timer, deadline);
+  } else {
+    const ObjectLock::Guard guard(wheel_lock_, nullptr);
+    wheel_.arm(actor.timer, deadline);
+  }
+}
+
+void Worker::disarm(Actor& actor) noexcept {
+  if (sharing_ == Sharing::solo) {
+    wheel_.cancel(actor.timer);
+  } else {
+    const ObjectLock::Guard guard(wheel_lock_, nullptr);
+    if (actor.timer.armed) wheel_.cancel(actor.timer);
+  }
+}
+
+// -- beginning and ending ------------------------------------------------------------------------
+
+void Worker::enter(void* argument, void* message) {
+  static_cast<Worker*>(message)->settle();
+  Actor& self = *static_cast<Actor*>(argument);
+  try {
+    self.type->run(self);
+  } catch (const Cancelled& why) {
+    self.exit = Exit::cancelled(why.what());
+  } catch (abi::__forced_unwind&) {
+    // It may not be swallowed, and cannot go on below us: this handler is never left.
+    self.exit = Exit::killed("its stack was unwound by force, by pthread_exit or a cancellation");
+    worker_of(self).end(self);
+  } catch (...) {
+    self.exit = Exit::of(std::current_exception());
+  }
+  worker_of(self).end(self);
+}
+
+void Worker::end(Actor& self) noexcept {
+  finish(self);
+  Actor* const next = choose();
+  departing_ = &self;
+  departure_ = Departure::ends;
+  switch_for_good(*carrier_, self.fiber, go_on_with(next), this);
+}
+
+void Worker::finish(Actor& actor) noexcept {
+  std::unique_ptr<SignalNode> farewell;
+  SignalNode* letters = nullptr;
+  {
+    const ObjectLock::Guard guard(actor.lock, mark);
+    actor.live = false;
+    actor.ended = true;
+    farewell = std::move(actor.farewell);
+    letters = std::exchange(actor.first_signal, nullptr);
+    actor.last_signal = nullptr;
+    actor.joiners.fire_all();
+  }
+  while (letters != nullptr) {
+    const std::unique_ptr<SignalNode> unread(letters);
+    letters = unread->next;
+  }
+  if (farewell) [[unlikely]]
+    scheduler_.deliver(std::move(farewell), actor);
+}
+
+void Worker::left(Actor& actor) noexcept {
+  if (actor.stack) {
+    actor.stack.record().owner = nullptr;
+    stacks_.give(actor.stack);
+    actor.stack = Stack();
+  }
+  const bool daemon = actor.daemon;
+  bool vacant = false;
+  {
+    const ObjectLock::Guard guard(actor.lock, mark);
+    actor.left = true;
+    vacant = !actor.handle;
+  }
+  if (vacant) recycle(actor);
+  count_ended(daemon);
+}
+
+void Worker::recycle(Actor& actor) noexcept {
+  scheduler_.vacate(actor);
+  slots_.give(actor);
+}
+
+void Worker::count_started(bool daemon) noexcept {
+  Atomic<std::uint64_t>& started = counts_[daemon ? 1 : 0].started;
+  started.store_release(started.load_relaxed() + 1, count{});  // only we write it
+}
+void Worker::count_ended(bool daemon) noexcept {
+  Atomic<std::uint64_t>& ended = counts_[daemon ? 1 : 0].ended;
+  ended.store_release(ended.load_relaxed() + 1, count{});  // only we write it
+}
+
+std::uint64_t Worker::started(bool daemons) const noexcept {
+  return counts_[0].started.load_acquire(count{}) +
+         (daemons ? counts_[1].started.load_acquire(count{}) : 0);
+}
+std::uint64_t Worker::ended(bool daemons) const noexcept {
+  return counts_[0].ended.load_acquire(count{}) +
+         (daemons ? counts_[1].ended.load_acquire(count{}) : 0);
+}
+
+}  // namespace leat::actor

@@ -1,0 +1,221 @@
+// What      Worker: runs the actors of one thread: chooses the next, goes over to it, and does for
+//           the one it left what may only be done when its stack was left.
+// Shape     An actor goes straight over to the next one; the worker's own stack runs only when there
+//           is nothing to do:
+//             actor A --switch--> actor B --switch--> actor C ... --switch--> worker: search, sleep
+//           Chosen from, in this order: every kLookEvery turns the inbox and the timers; who was
+//           woken last (at most kLifoMost times in a row); those that must stay here, and the
+//           queue, in turn; the inbox; other workers' queues.
+// Protocol  `yield`, `park` and `end` are called by the running actor. Each chooses, notes what is to
+//           become of the caller in `departing_`, and switches; whoever runs next calls `settle`
+//           first.
+// Invariants
+//   (1) An actor is in one place: running, in one queue, parked, or departing.
+//   (2) Nobody can find an actor to run it before its stack was left, when there are other workers.
+//       With one worker nobody can anyhow, so `solo` settles before the switch.
+//   (3) No lock is taken, and with one worker no swap is made, between two turns.
+// Limits    The queue of a solo worker is a list without bound, the others' hold 256 and spill half
+//           into the inbox.
+// Source    Go, Tokio; going over without the scheduler's stack: photon, libfork.
+#pragma once
+
+#include <leat/actor/fiber/carrier.hpp>
+#include <leat/actor/scheduler/actor.hpp>
+#include <leat/actor/scheduler/inbox.hpp>
+#include <leat/actor/scheduler/run_queue.hpp>
+#include <leat/actor/scheduler/slots.hpp>
+#include <leat/actor/stack/stack_pool.hpp>
+#include <leat/actor/time/wheel.hpp>
+#include <leat/base/atomic.hpp>
+#include <leat/base/cache_line.hpp>
+#include <leat/base/rng.hpp>
+#include <leat/core/idle_policy.hpp>
+#include <leat/core/parker.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace leat::actor {
+
+class alignas(kSector) Worker : public internal::Here {
+  struct keep : Edge {};   // who puts into lifo_ -> who takes it: the actor is whole
+  struct count : Edge {};  // a worker's counters -> who adds them up
+  struct doze : Edge {};   // put, then look who sleeps; say one sleeps, then look
+
+ public:
+  Worker(Scheduler& scheduler, std::size_t index, SoloMark* mark);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  // -- by its thread ------------------------------------------------------------------------------
+
+  /// Runs actors until `done()`, which is asked whenever there is nothing to run. The calling
+  /// thread is the worker's meanwhile.
+  template <class Done>
+  void run(Done&& done) {
+    const Attached attached(*this);
+    while (!done()) {
+      if (Actor* const actor = choose()) {
+        resume(*actor);
+      } else if (Actor* const found = search()) {
+        resume(*found);
+      } else if (!done()) {
+        sleep();
+      }
+    }
+  }
+
+  // -- by the actor that runs on it -----------------------------------------------------------------
+
+  /// Lets others run. Returns: at once, if there are none. `kept`: it must go on here.
+  void yield(Actor& self, bool keep_here = false);
+  /// Sleeps until woken, at once if it was woken before; or until `deadline`.
+  void park(Actor& self, Nanos deadline);
+  /// The actor's function has ended; its exit and its result lie in it.
+  [[noreturn]] void end(Actor& self) noexcept;
+
+  /// A slot for a new actor, which is the caller's to fill in, and then to `start`.
+  [[nodiscard]] Actor& vacant() { return slots_.take(); }
+  /// A vacant slot that nobody moved into.
+  void give_back(Actor& actor) noexcept { slots_.give(actor); }
+  void start(Actor& actor) noexcept {
+    count_started(actor.daemon);
+    enqueue(actor);
+    tell_others();
+  }
+
+  /// Puts an actor that was woken to where it runs soon.
+  void enqueue_woken(Actor& actor) noexcept;
+
+  /// Takes back the slot of an actor that has ended, was left, and has no handle.
+  void recycle(Actor& actor) noexcept;
+
+  void disarm(Actor& actor) noexcept;
+
+  [[nodiscard]] Scheduler& scheduler() const noexcept { return scheduler_; }
+  [[nodiscard]] Sharing sharing() const noexcept { return sharing_; }
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+
+  // -- by others ------------------------------------------------------------------------------------
+
+  /// Gives some of its waiting actors to `thief`. Returns: one of them for the thief to run.
+  [[nodiscard]] Actor* rob(Worker& thief) noexcept;
+  [[nodiscard]] bool has_loot() const noexcept;
+  void unpark() noexcept { parker_.unpark(); }
+  [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
+
+  /// How many were started and have ended here; of all, or of those that are no daemons.
+  struct Counts {
+    Atomic<std::uint64_t> started{0};
+    Atomic<std::uint64_t> ended{0};
+  };
+  [[nodiscard]] std::uint64_t started(bool daemons) const noexcept;
+  [[nodiscard]] std::uint64_t ended(bool daemons) const noexcept;
+
+  /// Counters that only grow; of use to tests and reports.
+  struct Stats {
+    std::uint64_t turns = 0;
+    std::uint64_t steals = 0;
+    std::uint64_t sleeps = 0;
+  };
+  /// Threads: the worker, or nobody runs.
+  [[nodiscard]] Stats stats() const noexcept { return {turn_, steals_, parker_.waits()}; }
+
+ private:
+  enum class Departure : std::uint8_t { none, yields, parks, ends };
+
+  class Attached {
+   public:
+    explicit Attached(Worker& worker) noexcept;
+    ~Attached();
+
+   private:
+    Worker* before_;
+  };
+
+  static constexpr std::uint64_t kLookEvery = 61;
+  static constexpr unsigned kLifoMost = 3;
+
+  // A list of actors that nobody else may take.
+  class List {
+   public:
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+    void push(Actor& actor) noexcept {
+      actor.next = nullptr;
+      (first_ != nullptr ? last_->next : first_) = &actor;
+      last_ = &actor;
+    }
+    [[nodiscard]] Actor* pop() noexcept {
+      Actor* const actor = first_;
+      if (actor != nullptr) first_ = actor->next;
+      return actor;
+    }
+
+   private:
+    Actor* first_ = nullptr;
+    Actor* last_ = nullptr;
+  };
+
+  static void enter(void* argument, void* message);
+
+  [[nodiscard]] Actor* choose() noexcept;
+  [[nodiscard]] Actor* choose_shared() noexcept;
+  [[nodiscard]] Actor* search() noexcept;
+  void look_around() noexcept;
+  void sleep() noexcept;
+  [[nodiscard]] bool has_news() const noexcept;
+
+  void enqueue(Actor& actor) noexcept;
+  void enqueue_shared(Actor& actor) noexcept;
+  void tell_others() noexcept;
+
+  [[nodiscard]] bool prepare(Actor& actor) noexcept;
+  void resume(Actor& actor) noexcept;
+  [[nodiscard]] Fiber& go_on_with(Actor* next) noexcept;
+  void leave(Actor& self, Actor* next) noexcept;
+  void settle() noexcept;
+  void finish(Actor& actor) noexcept;
+  void left(Actor& actor) noexcept;
+  void count_started(bool daemon) noexcept;
+  void count_ended(bool daemon) noexcept;
+  void arm(Actor& actor, Nanos deadline) noexcept;
+
+  Scheduler& scheduler_;
+  const Sharing sharing_;
+  const std::size_t index_;
+
+  Carrier* carrier_ = nullptr;  // of the thread that runs it
+  Fiber own_;
+  Actor* departing_ = nullptr;
+  Departure departure_ = Departure::none;
+  unsigned lifo_runs_ = 0;
+  std::uint64_t turn_ = 0;
+  List list_;  // all, if solo; otherwise those that may not leave
+  Atomic<Actor*> lifo_{nullptr};
+  StackCache stacks_;
+  SlotCache slots_;
+  Counts counts_[2];  // by `daemon`; written by the worker
+  std::uint64_t steals_ = 0;
+  Rng rng_;
+  core::IdlePolicy idle_;
+  bool searching_ = false;
+
+  ObjectLock wheel_lock_;
+  Wheel wheel_;  // guarded by wheel_lock_, unless solo
+
+  RunQueue<Actor> queue_;
+  core::Parker parker_;
+  Inbox inbox_;  // for those that must run here
+};
+
+/// The worker that the caller runs on, as an actor or as its scheduler; null on a plain thread.
+[[nodiscard]] inline Worker* this_worker() noexcept {
+  return static_cast<Worker*>(internal::here());
+}
+[[nodiscard]] inline Worker& worker_of(const Actor& actor) noexcept {
+  return static_cast<Worker&>(*actor.here);
+}
+
+}  // namespace leat::actor

@@ -1,0 +1,25 @@
+#include <leat/actor/self.hpp>
+
+#include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/base/usage_error.hpp>
+
+namespace leat::actor {
+
+void sleep_until(Nanos deadline) {
+  check_cancelled();
+  while (now_here() < deadline) {
+    doze(deadline);
+    check_cancelled();
+  }
+}
+
+bool cancel(Pid pid) {
+  Worker* const worker = this_worker();
+  if (worker == nullptr) {
+    throw UsageError("cancel", "to end an actor of the caller's runtime",
+                     "a plain thread, which belongs to no runtime", "use Runtime::cancel");
+  }
+  return worker->scheduler().cancel(pid);
+}
+
+}  // namespace leat::actor

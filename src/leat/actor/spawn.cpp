@@ -1,0 +1,74 @@
+#include <leat/actor/spawn.hpp>
+
+#include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/base/usage_error.hpp>
+
+namespace leat::actor::internal {
+
+void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
+  actor.daemon = options.daemon;
+  actor.kept = options.pinned;
+  actor.deadline = spawner != nullptr ? spawner->deadline : kNever;
+  if (!options.name.empty()) [[unlikely]]
+    actor.name = options.name;
+  actor.parent = options.parent;
+  if (options.parent != Pid::root()) [[unlikely]]
+    actor.farewell = std::make_unique<SignalNode>();
+  const ObjectLock::Guard guard(actor.lock);
+  actor.live = true;
+  actor.handle = true;
+}
+
+void drop_handle(Actor& actor) noexcept {
+  bool vacant = false;
+  {
+    const ObjectLock::Guard guard(actor.lock);
+    actor.handle = false;
+    vacant = actor.left;
+  }
+  if (!vacant) return;  // whoever leaves its stack sees to it
+  Worker* const worker = this_worker();
+  if (worker != nullptr && &worker->scheduler() == actor.scheduler) {
+    worker->recycle(actor);
+  } else {
+    actor.scheduler->recycle_from_outside(actor);
+  }
+}
+
+bool await_end(Actor& actor, Nanos deadline) {
+  ObjectLock::Guard guard(actor.lock);
+  while (!actor.ended) {
+    if (wait(guard, actor.joiners, deadline) == Waited::timed_out && !actor.ended) return false;
+  }
+  actor.looked = true;
+  return true;
+}
+
+bool has_ended(Actor& actor) noexcept {
+  const ObjectLock::Guard guard(actor.lock);
+  return actor.ended;
+}
+
+bool cancel_actor(Actor& actor) noexcept { return actor.scheduler->cancel(actor.pid()); }
+
+void joined_twice() {
+  throw UsageError("JoinHandle", "to join an actor", "a handle that holds none",
+                   "join each handle once, and not after detach or a move");
+}
+
+Worker& spawning_worker() {
+  Worker* const worker = this_worker();
+  if (worker == nullptr) {
+    throw UsageError("spawn", "to start an actor beside the caller",
+                     "a plain thread, which belongs to no runtime", "use Runtime::spawn");
+  }
+  return *worker;
+}
+
+void start_from_outside(Scheduler& scheduler, Actor& actor) noexcept {
+  scheduler.start_from_outside(actor);
+}
+
+Actor& vacant_from_outside(Scheduler& scheduler) { return scheduler.vacant_from_outside(); }
+
+}  // namespace leat::actor::internal
