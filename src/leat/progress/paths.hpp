@@ -74,12 +74,18 @@ template <class Summary>
   return step.is_identity() || less_equal(hops.summary(step), Summary{});
 }
 
+/// The ports of a graph in an order, of which the first `acyclic` are on no cycle and behind none.
+struct SettlingOrder {
+  std::vector<PortIndex> ports;
+  std::size_t acyclic = 0;
+};
+
 /// All ports, each before those that follow it by a hop, as far as cycles allow: where they do not,
 /// only a hop that advances time leads back.
 ///
 /// Requires: there is no stalled cycle.
 template <Timestamp T>
-std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryOf<T>>& forward) {
+SettlingOrder settling_order(const Graph<T>& graph, const Hops<SummaryOf<T>>& forward) {
   const std::size_t ports = graph.ports.size();
   std::vector<std::uint32_t> entering(ports, 0);
   std::vector<std::uint32_t> stalled(ports, 0);  // of those, the hops that do not advance time
@@ -103,8 +109,10 @@ std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryO
     if (entering[port] == 0) place(port);
   }
   std::size_t followed = 0;
+  std::size_t acyclic = ports;
   for (std::size_t next = 0; order.size() < ports || followed < order.size();) {
     if (followed == order.size()) {  // all that is left is on a cycle, or behind one
+      acyclic = std::min(acyclic, followed);
       place(unstalled[next++]);
       continue;
     }
@@ -113,7 +121,7 @@ std::vector<PortIndex> settling_order(const Graph<T>& graph, const Hops<SummaryO
       if (--entering[step.port] == 0) place(step.port);
     }
   }
-  return order;
+  return {std::move(order), acyclic};
 }
 
 /// A cycle along which no hop advances time, as the ports on it in order; empty if there is none.

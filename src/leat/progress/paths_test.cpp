@@ -179,8 +179,9 @@ TEST(SettlingOrder, PutsEachPortBeforeThoseThatFollowItHoweverTheyWereNumbered) 
   graph.add_edge(a_out, b_in);
   graph.add_edge(b_out, c_in);
   const auto forward = Hops<std::uint64_t>::forward(graph.ports.size(), graph.hops);
-  EXPECT_EQ(settling_order(graph, forward),
-            (std::vector<PortIndex>{a_in, a_out, b_in, b_out, c_in, c_out}));
+  const auto order = settling_order(graph, forward);
+  EXPECT_EQ(order.ports, (std::vector<PortIndex>{a_in, a_out, b_in, b_out, c_in, c_out}));
+  EXPECT_EQ(order.acyclic, graph.ports.size());
 }
 
 TEST(SettlingOrder, GoesBackOnlyAlongAHopThatAdvancesTime) {
@@ -193,10 +194,26 @@ TEST(SettlingOrder, GoesBackOnlyAlongAHopThatAdvancesTime) {
   graph.add_edge(body_out, end_in);
   const auto forward = Hops<std::uint64_t>::forward(graph.ports.size(), graph.hops);
   const auto order = settling_order(graph, forward);
-  ASSERT_EQ(order.size(), graph.ports.size());
-  EXPECT_EQ(order[0], loop_out);
-  EXPECT_EQ(order[1], body_in);
-  EXPECT_EQ(order[2], body_out);
+  ASSERT_EQ(order.ports.size(), graph.ports.size());
+  EXPECT_EQ(order.ports[0], loop_out);
+  EXPECT_EQ(order.ports[1], body_in);
+  EXPECT_EQ(order.ports[2], body_out);
+  EXPECT_EQ(order.acyclic, 0U);
+}
+
+TEST(SettlingOrder, TellsWhatIsOnNoCycleAndBehindNone) {
+  Graph<std::uint64_t> graph;
+  const auto [loop_in, loop_out] = add_node(graph, 1, std::uint64_t{1});
+  const auto [before_in, before_out] = add_node(graph, 2, std::uint64_t{0});
+  const auto [body_in, body_out] = add_node(graph, 3, std::uint64_t{0});
+  graph.add_edge(before_out, body_in);
+  graph.add_edge(loop_out, body_in);
+  graph.add_edge(body_out, loop_in);
+  const auto forward = Hops<std::uint64_t>::forward(graph.ports.size(), graph.hops);
+  const auto order = settling_order(graph, forward);
+  ASSERT_EQ(order.acyclic, 2U);
+  EXPECT_EQ(order.ports[0], before_in);
+  EXPECT_EQ(order.ports[1], before_out);
 }
 
 }  // namespace

@@ -6,18 +6,24 @@
 //             own      the least time with a positive count at the port itself, if any
 //             support  how many of those give exactly `value`
 // Protocol  `update` changes a count and notes the port. `propagate`
-//             1 takes over what `own` became, which may take support away, or give it;
-//             2 lets go of each value without support, and of what it supported, and so on: around
-//               a loop too, since there a value supports only later ones;
+//             1 takes over what `own` became, which may take support away, or give it. A value
+//               without support moves on at once where the next can be trusted, and with it all
+//               values that it alone supported;
+//             2 lets go of each other value without support, and of what it supported, and so on:
+//               around a loop too, since there a value supports only later ones;
 //             3 settles: a port that has one way in and no count of its own follows the port before
 //               it; any other looks at all ways in, in `settling_order`, when none before it waits.
 // Invariants
-//   (1) Between propagations `value` and `support` are as above at every port.
+//   (1) Between propagations `value` and `support` are as above at every port, and within one at
+//       every port that was not let go, does not wait and is not noted.
 //   (2) From 2 on values only fall, so 3 ends: every cycle advances times.
-//   (3) No chain of supports is a cycle: along one `value` would have to be later than itself.
+//   (3) No chain of supports is a cycle: along one `value` would have to be later than itself. So
+//       (1) has one solution.
+//   (4) In 1 a port on a cycle moves on to its own count, or to what the port gives it that moved on
+//       just now; never to what another way says, which may come from its own old value.
 // Limits    A port with many ways in looks at all of them when the last that gave its value is gone.
-// Cost      For each port whose value changes: about sixty instructions, for one with several ways in
-//           or counts of its own a few more per way. A count that moves no `own`: an update of a small
+// Cost      For each port whose value moves on: about thirty instructions, for one with several ways in
+//           or counts of its own a few more per way; twice that for one that is let go. A count that moves no `own`: an update of a small
 //           array. Nothing is allocated once it has grown.
 // Source    Ours, after Ramalingam and Reps, On the computational complexity of dynamic graph problems
 //           (1996); the counts are Naiad's (SOSP 2013).
@@ -60,17 +66,20 @@ class TotalTracker {
         pointstamps_(graph.ports.size()),
         places_(graph.ports.size()),
         nodes_(nodes),
-        outputs_(graph.scope_outputs.size()),
-        waiting_(settling_order(graph, forward_)) {
+        outputs_(graph.scope_outputs.size()) {
     if (!graph.scope_outputs.empty()) paths_ = paths_to_outputs(graph, backward_);
     for (PortIndex port = 0; port < places_.size(); ++port) {
       const auto ways_out = forward_.row(port);
-      places_[port].ways_out = ways_out.data();
+      if (ways_out.size() == 1) places_[port].way_out = ways_out[0];
       places_[port].ways = static_cast<std::uint32_t>(ways_out.size());
       places_[port].is_target = info_[port].kind == PortKind::target;
       places_[port].has_one_way_in = backward_.row(port).size() <= 1;
       places_[port].follows = places_[port].has_one_way_in;
     }
+    auto order = settling_order(graph, forward_);
+    for (std::size_t i = order.acyclic; i < order.ports.size(); ++i)
+      places_[order.ports[i]].may_be_cyclic = true;
+    waiting_ = PortQueue(std::move(order.ports));
     noted_ = PortList(graph.ports.size());
     lost_ = PortList(graph.ports.size());
   }
@@ -102,7 +111,7 @@ class TotalTracker {
   template <class OnTarget, class OnOutput>
   void propagate(OnTarget&& on_target, OnOutput&& on_output) {
     if (noted_.size == 0) return;
-    for (std::size_t i = 0; i < noted_.size; ++i) take_over(noted_[i], on_output);
+    for (std::size_t i = 0; i < noted_.size; ++i) take_over(noted_[i], on_target, on_output);
     noted_.size = 0;
     for (std::size_t i = 0; i < lost_.size; ++i) let_go_after(lost_[i]);
     while (!waiting_.empty()) settle(waiting_.take(), on_target);
@@ -117,7 +126,7 @@ class TotalTracker {
   /// The times that may still arrive at (or leave from) `port`.
   [[nodiscard]] AntichainRef<T> frontier(PortIndex port) const noexcept {
     const Place& place = places_[port];
-    return AntichainRef<T>(std::span<const T>(&place.value, place.has_value ? 1 : 0));
+    return AntichainRef<T>(std::span<const T>(&place.value, place.has_value() ? 1 : 0));
   }
   [[nodiscard]] const MutableAntichain<T>& pointstamps(PortIndex port) const noexcept {
     return pointstamps_[port];
@@ -127,7 +136,7 @@ class TotalTracker {
   /// it. Peers that hold the same count may keep the frontier where it is all the same.
   [[nodiscard]] bool is_blocking(PortIndex port, const T& time) const {
     const Place& place = places_[port];
-    if (!place.has_value || time < place.value) return true;
+    if (!place.has_value() || time < place.value) return true;
     return place.value == time && place.support <= 1;
   }
 
@@ -154,16 +163,29 @@ class TotalTracker {
   struct Place {
     T value{};
     T own{};
-    const Step* ways_out = nullptr;  // `ways` of them
+    Step way_out{};  // the only one, if there is one
     std::uint32_t ways = 0;
-    std::uint32_t support = 0;
-    bool has_value = false;
+    std::uint32_t support = 0;  // 0: no value
     bool has_own = false;
     bool has_one_way_in = true;  // or none
     bool follows = true;         // and no count of its own: its value is that of the port before it
     bool is_target = false;
-    bool is_noted = false;  // in `noted_`
-    bool is_lost = false;   // let go, with nothing new so far; `value` is what it was before
+    bool is_noted = false;       // in `noted_`
+    bool is_lost = false;        // let go, with nothing new so far; `value` is what it was before
+    bool may_be_cyclic = false;  // on a cycle, or behind one
+
+    [[nodiscard]] bool has_value() const noexcept { return support != 0; }
+  };
+  /// A port whose value has moved on, and what it was.
+  struct Moved {
+    PortIndex port = kNoPort;
+    T before{};
+  };
+  /// The least of what a port's own count and the ports before it give it.
+  struct Least {
+    T time{};
+    std::uint32_t support = 0;  // 0: nothing does
+    bool sees_lost = false;     // a port before it was let go
   };
   /// A port that got a value, and whether it gave up a later one for that.
   struct Settled {
@@ -185,8 +207,9 @@ class TotalTracker {
     if (step.is_identity()) return time;
     return PathSummary<T>::results_in(hops.summary(step), time);
   }
-  static std::span<const Step> ways_out(const Place& place) noexcept {
-    return {place.ways_out, place.ways};
+  [[nodiscard]] std::span<const Step> ways_out(PortIndex port, const Place& place) const noexcept {
+    if (place.ways == 1) return {&place.way_out, 1};
+    return forward_.row(port);
   }
 
   void note(PortIndex port) noexcept {
@@ -198,8 +221,8 @@ class TotalTracker {
 
   // -- 1: what is counted at a port ------------------------------------------------------------------
 
-  template <class OnOutput>
-  void take_over(PortIndex port, OnOutput& on_output) {
+  template <class OnTarget, class OnOutput>
+  void take_over(PortIndex port, OnTarget& on_target, OnOutput& on_output) {
     Place& place = places_[port];
     place.is_noted = false;
     const T* const now = pointstamps_[port].frontier().as_option();
@@ -208,17 +231,17 @@ class TotalTracker {
     if (!place.is_target && (now != nullptr) != place.has_own) {
       nodes_.add_capabilities(info_[port].node, now != nullptr ? +1 : -1);
     }
-    if (place.has_value) {
+    const bool had_value = place.has_value();
+    if (had_value) {
       if (place.has_own && place.own == place.value) --place.support;
       if (now != nullptr && *now == place.value) ++place.support;
     }
     place.has_own = now != nullptr;
     place.follows = place.has_one_way_in && !place.has_own;
     if (place.has_own) place.own = *now;
-    if (place.has_value && place.support == 0) {
-      lose(port, place);
-      waiting_.add(port);
-    } else if (place.has_own && (!place.has_value || place.own < place.value)) {
+    if (had_value && place.support == 0) {
+      move_on(port, place, on_target);
+    } else if (place.has_own && (!had_value || place.own < place.value)) {
       waiting_.add(port);
     }
   }
@@ -238,10 +261,93 @@ class TotalTracker {
     }
   }
 
+  // The port's own count was all that gave it its value.
+  template <class OnTarget>
+  void move_on(PortIndex port, Place& place, OnTarget& on_target) {
+    const T before = place.value;
+    if (!renew(port, place, nullptr)) {
+      lose(port, place);
+      waiting_.add(port);
+      return;
+    }
+    if (place.is_target) on_target(port, &std::as_const(place.value), &before);
+    carry_further({port, before}, on_target);
+  }
+
+  // Gives a port without support the next value, if that can be trusted. `given` is what the port
+  // gives it that moved on just now; null if none did, or if it gives nothing.
+  bool renew(PortIndex port, Place& place, const T* given) {
+    const Least least = least_of(port, place);
+    if (least.support == 0 || least.sees_lost || least.time < place.value) return false;
+    const bool is_trusted = !place.may_be_cyclic || (place.has_own && place.own == least.time) ||
+                            (given != nullptr && *given == least.time);
+    if (!is_trusted) return false;
+    place.value = least.time;
+    place.support = least.support;
+    return true;
+  }
+
+  // Follows what only the old value supported. Where one port leads to one other that follows it,
+  // which is most, in a few instructions each.
+  template <class OnTarget>
+  void carry_further(Moved from, OnTarget& on_target) {
+    T now = places_[from.port].value;
+    for (;;) {
+      const Place& place = places_[from.port];
+      if (place.ways == 1) [[likely]] {
+        const Step step = place.way_out;
+        if (follow(step, from.before, now, on_target)) {
+          from.port = step.port;
+          continue;
+        }
+      } else {
+        for (const Step& step : forward_.row(from.port)) {
+          T before = from.before;
+          T after = now;
+          if (follow(step, before, after, on_target)) moved_.push_back({step.port, before});
+        }
+      }
+      if (moved_.empty()) return;
+      from = moved_.back();
+      moved_.pop_back();
+      now = places_[from.port].value;
+    }
+  }
+  // Carries that a value moved from `before` to `now` over one hop, and makes them those behind it.
+  // Returns: whether the value there moved too.
+  template <class OnTarget>
+  [[gnu::always_inline]] bool follow(const Step& step, T& before, T& now, OnTarget& on_target) {
+    Place& next = places_[step.port];
+    if (!next.has_value()) return false;
+    bool is_given = true;
+    if (!step.is_identity()) {
+      const auto& summary = forward_.summary(step);
+      const auto old = PathSummary<T>::results_in(summary, before);
+      if (!old) return false;
+      before = *old;
+      const auto given = PathSummary<T>::results_in(summary, now);
+      is_given = given.has_value();
+      if (is_given) now = *given;
+    }
+    if (!(next.value == before) || --next.support != 0) return false;
+    if (next.follows && is_given) [[likely]] {
+      next.value = now;
+      next.support = 1;
+    } else if (!next.follows && renew(step.port, next, is_given ? &now : nullptr)) {
+      now = next.value;
+    } else {
+      lose(step.port, next);
+      if (!next.follows) waiting_.add(step.port);
+      return false;
+    }
+    if (next.is_target) on_target(step.port, &std::as_const(next.value), &std::as_const(before));
+    return true;
+  }
+
   // -- 2: values without support ---------------------------------------------------------------------
 
   void lose(PortIndex port, Place& place) {
-    place.has_value = false;
+    place.support = 0;
     place.is_lost = true;
     lost_.add(port);
     ++lost_left_;
@@ -249,9 +355,9 @@ class TotalTracker {
 
   void let_go_after(PortIndex port) {
     const Place& place = places_[port];
-    for (const Step& step : ways_out(place)) {
+    for (const Step& step : ways_out(port, place)) {
       Place& next = places_[step.port];
-      if (!next.has_value) continue;
+      if (!next.has_value()) continue;
       const auto given = after(forward_, step, place.value);
       if (!given || !(*given == next.value) || --next.support != 0) continue;
       lose(step.port, next);
@@ -259,29 +365,34 @@ class TotalTracker {
     }
   }
 
+  [[nodiscard]] Least least_of(PortIndex port, const Place& place) const {
+    Least least{place.own, place.has_own ? 1U : 0U};
+    for (const Step& step : backward_.row(port)) {
+      const Place& before = places_[step.port];
+      if (!before.has_value()) {
+        least.sees_lost = least.sees_lost || before.is_lost;
+        continue;
+      }
+      const auto given = after(backward_, step, before.value);
+      if (!given || (least.support != 0 && least.time < *given)) continue;
+      least.support = least.support != 0 && least.time == *given ? least.support + 1 : 1;
+      least.time = *given;
+    }
+    return least;
+  }
+
   // -- 3: new values ---------------------------------------------------------------------------------
 
   template <class OnTarget>
   void settle(PortIndex port, OnTarget& on_target) {
     Place& place = places_[port];
-    bool found = place.has_own;
-    T least = place.own;
-    std::uint32_t support = found ? 1 : 0;
-    for (const Step& step : backward_.row(port)) {
-      const Place& before = places_[step.port];
-      if (!before.has_value) continue;
-      const auto given = after(backward_, step, before.value);
-      if (!given || (found && least < *given)) continue;
-      support = found && least == *given ? support + 1 : 1;
-      least = *given;
-      found = true;
-    }
-    if (!found) return;
-    if (place.has_value && place.value == least) {
+    const auto [least, support, sees_lost] = least_of(port, place);
+    if (support == 0) return;
+    if (place.has_value() && place.value == least) {
       place.support = support;
       return;
     }
-    const Settled settled{port, place.has_value};
+    const Settled settled{port, place.has_value()};
     give(port, place, least, support, on_target);
     carry_on(settled, on_target);
   }
@@ -292,19 +403,19 @@ class TotalTracker {
     for (;;) {
       const Place& place = places_[from.port];
       Settled follower;
-      for (const Step& step : ways_out(place)) {
+      for (const Step& step : ways_out(from.port, place)) {
         const auto given = after(forward_, step, place.value);
         if (!given) continue;
         Place& next = places_[step.port];
-        const bool is_same = next.has_value && next.value == *given;
-        if (next.has_value && next.value < *given) continue;
+        const bool is_same = next.has_value() && next.value == *given;
+        if (next.has_value() && next.value < *given) continue;
         if (is_same && !from.had_value) {
           ++next.support;
         } else if (!next.follows) {
           waiting_.add(step.port);
         } else if (!is_same) {
           if (follower.port != kNoPort) settled_.push_back(follower);
-          follower = {step.port, next.has_value};
+          follower = {step.port, next.has_value()};
           give(step.port, next, *given, 1, on_target);
         }
       }
@@ -321,7 +432,7 @@ class TotalTracker {
   void give(PortIndex port, Place& place, const T& time, std::uint32_t support,
             OnTarget& on_target) {
     if (place.is_target) {
-      if (!place.has_value && !place.is_lost) {
+      if (!place.has_value() && !place.is_lost) {
         nodes_.open_input(info_[port].node);
         on_target(port, &time, nullptr);
       } else if (!(place.value == time)) {
@@ -334,7 +445,6 @@ class TotalTracker {
     }
     place.value = time;
     place.support = support;
-    place.has_value = true;
   }
 
   template <class OnTarget>
@@ -361,6 +471,7 @@ class TotalTracker {
   PortList noted_;                  // whose counts changed
   PortList lost_;                   // whose values were let go
   std::size_t lost_left_ = 0;       // of those, how many have nothing new
+  std::vector<Moved> moved_;        // that moved on and were not carried further yet
   std::vector<Settled> settled_;    // that got a value which was not carried on yet
   PortQueue waiting_;               // that must look at all ways in
   std::ptrdiff_t outstanding_ = 0;  // times with a count, over all ports
