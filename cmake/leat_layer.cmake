@@ -1,7 +1,8 @@
 # leat_layer(<name>
 #   DEPENDS leat::<layer>...   layers below; the layer diagram is the link graph
 #   LIBS    <target>...        libraries from outside that its public headers need
-#   HEADERS <file>...          public: installed, and each compiled alone
+#   HEADERS <file>...          public: installed, and each compiled alone: by its test, which includes it
+#                              first (lint.tests sees to that), else by all_verify_interface_header_sets
 #   SOURCES <file>...
 #   TESTS   <file>...          one GoogleTest program for all of them, test_<name>, label unit
 #   FUZZ    <x_fuzz.cpp>...)   one program each; replays tests/corpus/x unless the preset has libFuzzer
@@ -38,8 +39,18 @@ function(leat_layer name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBS})
+  set(tested_headers "")
+  foreach(header IN LISTS arg_HEADERS)
+    string(REGEX REPLACE "\\.hpp$" "_test.cpp" test ${header})
+    if(test IN_LIST arg_TESTS)
+      list(APPEND tested_headers ${header})
+      list(REMOVE_ITEM arg_HEADERS ${header})
+    endif()
+  endforeach()
   target_sources(${target} ${scope}
-    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS}
+    FILE_SET tested_headers TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${tested_headers})
+  set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
   if(LEAT_MODEL)  # every access to a leat::Atomic, also in headers, is scheduled
     target_compile_definitions(${target} ${scope} LEAT_MODEL=1)
   endif()
@@ -47,7 +58,8 @@ function(leat_layer name)
   set_property(GLOBAL APPEND PROPERTY LEAT_LAYERS ${target})
   install(TARGETS ${target} EXPORT leat_targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
+          FILE_SET tested_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 
   if(LEAT_BUILD_TESTS AND NOT LEAT_MODEL)
     if(arg_TESTS)

@@ -4,6 +4,9 @@
 Every .cpp below src, tests, tools, examples and bench, and every header of a layer, stands in a
 CMakeLists.txt. A header that is not listed is not installed. Headers in internal/
 folders, and test_x.hpp which tests share, need no mention.
+
+A test beside a header of its name includes that header before all else, which proves that the header
+can be included alone; the build verifies only the headers that have no such test.
 """
 
 import os
@@ -30,7 +33,7 @@ def main():
     root = lint.root_from(sys.argv[1:])
     findings = []
     known = mentioned(root)
-    sources = lint.files(root, FOLDERS, (".cpp", ".hpp"))
+    sources = list(lint.files(root, FOLDERS, (".cpp", ".hpp")))
     for path in sources:
         if path.startswith(AS_DATA):
             continue
@@ -39,6 +42,12 @@ def main():
         # Examples and snippets are often listed without their ending.
         if path not in known and path.removesuffix(".cpp") not in known:
             findings.append(f"{path}:1: no CMakeLists.txt mentions it, so nothing builds it")
+        header = path.removesuffix("_test.cpp") + ".hpp"
+        if path.startswith("src/") and path.endswith("_test.cpp") and header in sources:
+            first = re.search(r"^#include .*", lint.read(root, path), re.MULTILINE)
+            wanted = f"#include <{header.removeprefix('src/')}>"
+            if not first or first[0] != wanted:
+                findings.append(f"{path}:1: begins with {first[0] if first else 'no include'}; want {wanted} first")
     lint.report("tests", findings, len(sources))
 
 

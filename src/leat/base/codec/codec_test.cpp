@@ -1,3 +1,5 @@
+#include <leat/base/codec/codec.hpp>
+
 #include <leat/base/codec.hpp>
 
 #include <array>

@@ -1,11 +1,12 @@
 // Capture, replay and reclock, over the carriers within memory.
+#include <leat/dataflow/capture/replay.hpp>
+
 #include <leat/dataflow/capture/capture.hpp>
 #include <leat/dataflow/capture/event_channel.hpp>
 #include <leat/dataflow/capture/event_link.hpp>
 #include <leat/dataflow/capture/event_list.hpp>
 #include <leat/dataflow/capture/extract.hpp>
 #include <leat/dataflow/capture/reclock.hpp>
-#include <leat/dataflow/capture/replay.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+#include <leat/dataflow/logging/events.hpp>
+
 #include <leat/dataflow.hpp>
 #include <leat/dataflow/test_world.hpp>
 #include <leat/progress/watch/logged_graph.hpp>
