@@ -4,7 +4,8 @@
 // Protocol  A count comes after the allocation, outside the allocator: nothing of the allocator's is
 //           held when another actor goes on. What holds counts up after it was taken and down
 //           before it is let go.
-// Limits    `malloc` is not counted. Under ThreadSanitizer the locks go through its own versions.
+// Limits    `malloc` is not counted. ThreadSanitizer's own versions of these functions cannot be
+//           replaced: there this is empty, and actors are preempted at checkpoints and safepoints.
 //           All in one file, so that a linker which wants one of them takes them all.
 // Cost      An allocation: the count of turn.hpp. A lock and unlock: two additions to a word of the
 //           thread, and a call each.
@@ -25,6 +26,8 @@ extern "C" {
 extern const char leat_actor_preempt_hooked;
 const char leat_actor_preempt_hooked = 1;
 }
+
+#if !LEAT_ACTOR_TSAN
 
 // -- allocation -------------------------------------------------------------------------------------
 
@@ -139,7 +142,7 @@ class Original {
 }  // namespace
 
 // The real headers declare these with their own types and attributes, so they go by other names here.
-#if LEAT_ACTOR_TSAN || LEAT_ACTOR_ASAN
+#if LEAT_ACTOR_ASAN
 #define LEAT_INTERCEPTED(name, result, ...) \
   extern "C" [[gnu::weak]] result __interceptor_##name(__VA_ARGS__);
 #define LEAT_INTERCEPTED_NAME(name) &__interceptor_##name
@@ -218,3 +221,5 @@ extern "C" void leat_hook___cxa_guard_abort(void* guard) {
   original___cxa_guard_abort.get()(guard);
   turn().release();
 }
+
+#endif

@@ -65,10 +65,15 @@ void Turn::detach(const Before& before) noexcept {
 void Turn::look_at_time() noexcept {
   if (held_ != 0) return;
   ++looks_;
-  if (!slice_is_over() || !may_yield()) return;
-  ++preemptions_;
-  // Comes back when the actor runs again, on this thread and with a new turn.
-  yield_(context_);
+  // Held, so that neither what is asked here nor the scheduler is interrupted on its way: inline
+  // functions may be the instrumented ones.
+  hold();
+  if (slice_is_over() && may_yield()) {
+    ++preemptions_;
+    // Comes back when the actor runs again, with a new turn that has what it held.
+    yield_(context_);
+  }
+  turn().release();
 }
 
 bool Turn::slice_is_over() noexcept {

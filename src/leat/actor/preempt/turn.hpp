@@ -103,18 +103,21 @@ class Turn {
 
   // -- by what the actor calls ----------------------------------------------------------------------
 
+  // These are always inlined: the counting itself must not be instrumented, and a linker may take
+  // the instrumented one of two inline functions.
+
   /// Counts one allocation, which must be over.
-  void count() noexcept {
+  [[gnu::always_inline]] void count() noexcept {
     if (--left_ == 0) [[unlikely]]
       look();
   }
-  void count_edge() noexcept {
+  [[gnu::always_inline]] void count_edge() noexcept {
     if (--edges_left_ == 0) [[unlikely]]
       look_at_edge();
   }
 
-  void hold() noexcept { ++held_; }
-  void release() noexcept { --held_; }
+  [[gnu::always_inline]] void hold() noexcept { ++held_; }
+  [[gnu::always_inline]] void release() noexcept { --held_; }
   [[nodiscard]] std::uint32_t held() const noexcept { return held_; }
 
   /// Turns that were cut short here, since the thread began. Threads: its own.
