@@ -1,5 +1,6 @@
 // A dataflow in a steady state allocates nothing: every call of operator new is counted while a
-// barrier, a ping-pong and an exchange go round.
+// barrier, a ping-pong and an exchange go round. And a round costs what the protocol says, however
+// many workers agree: one entry of each, read by each of the others.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -67,9 +68,9 @@ class SteadyState : public ::testing::TestWithParam<std::size_t> {
 
 INSTANTIATE_TEST_SUITE_P(Workers, SteadyState, ::testing::Values(1, 2));
 
-TEST_P(SteadyState, ABarrierAllocatesNothing) {
-  std::vector<Time> rounds(GetParam(), 0);
-  for (std::size_t index = 0; index < GetParam(); ++index) {
+// The barrier on every worker; `rounds[index]` is how far worker `index` got.
+void build_barriers(World& world, std::vector<Time>& rounds) {
+  for (std::size_t index = 0; index < rounds.size(); ++index) {
     world[index].dataflow([&](auto& scope) {
       auto [handle, stream] = feedback<Time>(scope, 1);
       stream |
@@ -88,6 +89,11 @@ TEST_P(SteadyState, ABarrierAllocatesNothing) {
           connect_loop(std::move(handle));
     });
   }
+}
+
+TEST_P(SteadyState, ABarrierAllocatesNothing) {
+  std::vector<Time> rounds(GetParam(), 0);
+  build_barriers(world, rounds);
   const Time before = rounds[0];
   EXPECT_EQ(allocated_by([&] { world.steps(1); }), 0U);
   EXPECT_GE(rounds[0] - before, kSteps / 2);
@@ -131,6 +137,39 @@ TEST_P(SteadyState, AnExchangeAllocatesNothing) {
   };
   EXPECT_EQ(allocated_by(one_epoch), 0U);
   EXPECT_GE(received, kSteps * GetParam());
+}
+
+TEST(Growth, ARoundIsOneEntryOfEachWorkerAndNothingElse) {
+  constexpr std::uint64_t kRounds = 200;
+  for (const std::size_t workers : {2U, 3U, 4U, 8U, 16U, 32U, 64U}) {
+    SCOPED_TRACE(workers);
+    World world(workers);
+    std::vector<Time> rounds(workers, 0);
+    build_barriers(world, rounds);
+    world.steps(3 * kRounds);  // until chunks of the logs go round as well
+
+    const auto total = [&] {
+      WorkerCounters sum;
+      for (std::size_t index = 0; index < workers; ++index) {
+        const WorkerCounters one = world[index].counters();
+        sum.batches += one.batches;
+        sum.batches_read += one.batches_read;
+        sum.notices += one.notices;
+        sum.wakes_sent += one.wakes_sent;
+      }
+      return sum;
+    };
+    const Time first = rounds[0];
+    const WorkerCounters before = total();
+    const std::uint64_t allocated = allocations;
+    while (rounds[0] < first + kRounds) world.steps(1);
+    const std::uint64_t went = rounds[0] - first;
+    EXPECT_EQ(allocations - allocated, 0U);
+    EXPECT_EQ(total().batches - before.batches, went * workers);
+    EXPECT_EQ(total().batches_read - before.batches_read, went * workers * (workers - 1));
+    EXPECT_EQ(total().notices - before.notices, 0U);
+    EXPECT_EQ(total().wakes_sent - before.wakes_sent, 0U);
+  }
 }
 
 }  // namespace
