@@ -2,7 +2,6 @@
 
 #include <leat/base/codec.hpp>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +94,10 @@ Something upgrade(NothingYet&&) { return {7}; }
 namespace leat {
 namespace {
 
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 template <class T>
 ByteSink record_of(const T& value) {
   ByteSink sink;
@@ -149,8 +152,7 @@ TEST(Versions, RefuseANumberThatIsNoneOfTheirs) {
   ByteSink sink = record_of(book::TickV1{1});
   const auto order = book::Orders::decode(sink.bytes());
   ASSERT_FALSE(order);
-  EXPECT_THAT(order.error().message,
-              testing::HasSubstr("asked a version of book::Order, one of 0x"));
+  EXPECT_PRED2(says, order.error().message, "asked a version of book::Order, one of 0x");
   EXPECT_FALSE(book::Orders::decode(sink.bytes().first(3)));
 }
 

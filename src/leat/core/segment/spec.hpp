@@ -21,15 +21,15 @@ struct SegmentType {
   std::uint64_t hash = 0;  // of names and layout; 0 where elements have no type: bytes
   std::uint64_t bytes = 0;
   std::uint64_t align = 0;
-  std::string name;  // for people
+  std::string name{};  // for people
 
   friend bool operator==(const SegmentType&, const SegmentType&) = default;
 };
 
 struct SegmentSpec {
-  std::string kind;                // "ring": at most 15 characters, as a name
+  std::string kind{};              // "ring": at most 15 characters, as a name
   std::uint32_t kind_version = 1;  // of the payload's layout: another one does not join
-  std::string flavour;             // "mpmc"; likewise; may be empty
+  std::string flavour{};           // "mpmc"; likewise; may be empty
   SegmentType type{};
   std::uint64_t stride = 0;  // bytes from one element to the next
   std::uint64_t count = 0;   // elements

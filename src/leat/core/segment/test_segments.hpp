@@ -1,9 +1,9 @@
 // What      What the tests of segments share: a folder of their own, and child processes.
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace leat::core {
@@ -44,8 +46,14 @@ class ChildProcess {
     EXPECT_EQ(::pipe(words_.data()), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that was killed leaves nobody behind
       ::close(words_[0]);
-      ::_exit(std::forward<Body>(body)(*this));
+      if constexpr (std::is_void_v<decltype(body(*this))>) {
+        body(*this);
+        ::_exit(0);
+      } else {
+        ::_exit(body(*this));
+      }
     }
     ::close(words_[1]);
   }
