@@ -19,7 +19,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <mutex>
@@ -433,6 +433,12 @@ SharedFile::Identity SharedFile::identity() const noexcept {
   struct stat facts{};
   if (::fstat(body_->descriptor.number(), &facts) != 0) return {};
   return {facts.st_dev, facts.st_ino};
+}
+
+std::filesystem::path default_shared_folder() {
+  const char* const told = std::getenv("LEAT_SEGMENTS");
+  if (told != nullptr && *told != '\0') return told;
+  return "/dev/shm/leat-" + std::to_string(::geteuid());
 }
 
 Result<void> make_directory(const std::filesystem::path& path, std::uint32_t mode,

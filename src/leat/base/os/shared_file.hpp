@@ -121,6 +121,9 @@ class SharedFile {
   std::unique_ptr<Body> body_;
 };
 
+/// Where processes of one user meet: the environment's LEAT_SEGMENTS, else /dev/shm/leat-<user id>.
+[[nodiscard]] std::filesystem::path default_shared_folder();
+
 /// Makes the folder `path` if there is none, with all above it.
 ///
 /// `mode` is that of the last one, whatever the umask, if it is made.

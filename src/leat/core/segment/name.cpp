@@ -1,10 +1,9 @@
 #include <leat/core/segment/name.hpp>
 
-#include <leat/base/os/process.hpp>
+#include <leat/base/os/shared_file.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 
 namespace leat::core {
 namespace {
@@ -21,11 +20,7 @@ constexpr bool is_allowed(char c) noexcept {
 
 }  // namespace
 
-std::filesystem::path default_segment_base() {
-  const char* const told = std::getenv("LEAT_SEGMENTS");
-  if (told != nullptr && *told != '\0') return told;
-  return "/dev/shm/leat-" + std::to_string(os::effective_user());
-}
+std::filesystem::path default_segment_base() { return os::default_shared_folder(); }
 
 Result<void> check_segment_word(std::string_view what, std::string_view text) {
   const auto wrong = [&](const std::string& found) {
