@@ -1,6 +1,7 @@
 #include <leat/actor/fiber/carrier.hpp>
 
 #include <leat/actor/fiber/context.hpp>
+#include <leat/actor/stack/overflow.hpp>
 #include <leat/base/check.hpp>
 
 #include <cxxabi.h>
@@ -16,6 +17,7 @@ Carrier::Carrier()
       "this thread has a shadow stack (CET or GCS), and actors switch stacks without one; run "
       "the program with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off, or link it without "
       "-z shstk");
+  watch_faults();
 }
 
 }  // namespace leat::actor

@@ -2,11 +2,13 @@
 //           runs fibers makes one, on itself.
 // Limits    The addresses belong to the thread: a carrier is used by the thread that made it. Code
 //           on a fiber asks for the carrier anew after each switch, since it may have moved.
+//           From the first one on, faults of actors are looked at: see stack/overflow.hpp.
 // Cost      Asked for once per thread: asking the C library at each switch would cost as much as the
 //           switch.
 #pragma once
 
 #include <leat/actor/fiber/float_control.hpp>
+#include <leat/base/os/fault.hpp>
 
 namespace leat::actor {
 
@@ -37,6 +39,7 @@ class Carrier {
   ExceptionState* exceptions_;
   int* error_number_;
   FloatControl float_control_ = FloatControl::now();
+  os::SignalStack signal_stack_;  // a handler cannot run on a stack that is full
 };
 
 }  // namespace leat::actor

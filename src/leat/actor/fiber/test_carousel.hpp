@@ -68,6 +68,13 @@ class Carousel {
     switch_to(*carrier_, rider.fiber, own_);
   }
 
+  /// Ends the body that `owner`, of a stack's record, stands for; on its own stack.
+  [[noreturn]] static void end_now(void* owner) {
+    auto& rider = *static_cast<Rider*>(owner);
+    rider.ended = true;
+    switch_for_good(*rider.carousel->carrier_, rider.fiber, rider.carousel->own_);
+  }
+
   [[nodiscard]] Fiber& fiber() { return now_->fiber; }
   [[nodiscard]] Fiber& fiber(std::size_t which) { return riders_[which]->fiber; }
   [[nodiscard]] Stack stack(std::size_t which) const { return riders_[which]->stack; }
@@ -88,8 +95,7 @@ class Carousel {
   static void enter(void* argument, void* /*message*/) {
     auto& rider = *static_cast<Rider*>(argument);
     rider.body();
-    rider.ended = true;
-    switch_for_good(*rider.carousel->carrier_, rider.fiber, rider.carousel->own_);
+    end_now(&rider);
   }
   static void yield_in(void* self) { static_cast<Carousel*>(self)->yield(); }
 

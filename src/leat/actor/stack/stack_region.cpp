@@ -57,9 +57,9 @@ StackRegion& StackRegion::process() {
 
 Result<std::unique_ptr<StackRegion>> StackRegion::reserve(const Options& options) {
   const std::size_t page = os::page_bytes();
-  LEAT_CHECK(options.guard_bytes >= page && options.guard_bytes % page == 0 &&
-                 options.guard_bytes < stack_bytes(StackClass::k16KiB),
-             "the guard of a stack is of whole pages, and smaller than the smallest stack");
+  LEAT_CHECK(
+      options.guard_bytes % page == 0 && options.guard_bytes < stack_bytes(StackClass::k16KiB),
+      "the guard of a stack is of whole pages, and smaller than the smallest stack");
   LEAT_CHECK(std::has_single_bit(options.class_bytes) && options.class_bytes >= kClassBytesMin,
              "the bytes of a stack class are a power of two, and no less than 16 MiB");
   std::unique_ptr<StackRegion> region(new StackRegion);
@@ -74,6 +74,7 @@ Result<std::unique_ptr<StackRegion>> StackRegion::reserve(const Options& options
 bool StackRegion::map(const Options& options) noexcept {
   class_bytes_ = options.class_bytes;
   guard_bytes_ = options.guard_bytes;
+  page_bytes_ = os::page_bytes();
   // One more slot's worth to align within.
   mapping_bytes_ = bytes() + kLargestSlot;
   const os::Reservation space = os::reserve_space(mapping_bytes_);
@@ -95,7 +96,7 @@ bool StackRegion::map(const Options& options) noexcept {
 
   guard_ = options.guard;
   if (guard_ == GuardKind::best) {
-    const bool light = !writable_on_use_ && os::has_light_guards(pointer(low_), guard_bytes_);
+    const bool light = !writable_on_use_ && os::has_light_guards(pointer(low_), page_bytes_);
     guard_ = light ? GuardKind::light : GuardKind::mprotect;
   }
   slots_max_ = options.slots_max;
@@ -134,28 +135,28 @@ Stack StackRegion::take_slot(StackClass c) noexcept {
   const std::uintptr_t at = class_low + (static_cast<std::uintptr_t>(slot) << stack_shift(c));
   if (fresh) {
     made_.fetch_add_relaxed(1);
-    if (!prepare(at, stack_bytes(c))) {
-      // A slot without a guard is lost rather than handed out.
-      return {};
-    }
+    // A slot without a guard is lost rather than handed out.
+    if (!prepare({at, c})) return {};
   }
   return {at, c};
 }
 
-bool StackRegion::prepare(std::uintptr_t slot, std::size_t slot_bytes) noexcept {
-  std::byte* low = pointer(slot);
+bool StackRegion::prepare(Stack stack) noexcept {
+  std::byte* const low = stack.slot();
+  const std::size_t slot_bytes = stack.slot_bytes();
+  const std::size_t guard = guard_bytes(stack.stack_class());
   if (writable_on_use_) {
     system_calls_.fetch_add_relaxed(1);
     if (!os::make_writable(low, slot_bytes)) return false;
   }
   // Memory tools tell stacks apart by where they lie; and pointers on them keep what they point to.
-  static_cast<void>(VALGRIND_STACK_REGISTER(low + guard_bytes_, low + slot_bytes));
+  static_cast<void>(VALGRIND_STACK_REGISTER(low + guard, low + slot_bytes));
 #if LEAT_ACTOR_ASAN
-  __lsan_register_root_region(low + guard_bytes_, slot_bytes - guard_bytes_);
+  __lsan_register_root_region(low + guard, slot_bytes - guard);
 #endif
   system_calls_.fetch_add_relaxed(1);
-  return guard_ == GuardKind::light ? os::install_light_guard(low, guard_bytes_)
-                                    : os::install_heavy_guard(low, guard_bytes_);
+  return guard_ == GuardKind::light ? os::install_light_guard(low, guard)
+                                    : os::install_heavy_guard(low, guard);
 }
 
 void StackRegion::give_slot(Stack stack) noexcept {

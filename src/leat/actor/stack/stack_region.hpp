@@ -19,6 +19,7 @@
 #include <leat/actor/stack/stack.hpp>
 #include <leat/base/result.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,8 @@ class StackRegion {
  public:
   struct Options {
     std::size_t class_bytes = std::size_t{1} << 38;  ///< of address space, for each class
-    std::size_t guard_bytes = 4096;  ///< at the low end of each slot; a multiple of the page's size
+    /// At the low end of each slot, in whole pages; 0: 4 KiB, and 64 KiB for slots of 256 KiB or more.
+    std::size_t guard_bytes = 0;
     GuardKind guard = GuardKind::best;
     std::size_t slots_max = 0;  ///< of all classes; 0: as many as the kernel allows
   };
@@ -64,7 +66,11 @@ class StackRegion {
   [[nodiscard]] Error shortage(StackClass c) const;
 
   [[nodiscard]] GuardKind guard_kind() const noexcept { return guard_; }
-  [[nodiscard]] std::size_t guard_bytes() const noexcept { return guard_bytes_; }
+  [[nodiscard]] std::size_t guard_bytes(StackClass c) const noexcept {
+    if (guard_bytes_ != 0) return guard_bytes_;
+    return c < StackClass::k256KiB ? std::max(std::size_t{4096}, page_bytes_)
+                                   : std::size_t{64} * 1024;
+  }
   [[nodiscard]] std::size_t slots_max() const noexcept { return slots_max_; }
   /// Slots that were ever taken, of all classes. Each holds a guard.
   [[nodiscard]] std::size_t slots_made() const noexcept { return made_.load_relaxed(); }
@@ -89,13 +95,14 @@ class StackRegion {
   [[nodiscard]] std::uint32_t slots(std::size_t c) const noexcept {
     return static_cast<std::uint32_t>(class_bytes_ >> stack_shift(static_cast<StackClass>(c)));
   }
-  [[nodiscard]] bool prepare(std::uintptr_t slot, std::size_t slot_bytes) noexcept;
+  [[nodiscard]] bool prepare(Stack stack) noexcept;
 
   std::uintptr_t mapping_ = 0;
   std::size_t mapping_bytes_ = 0;
   std::uintptr_t low_ = 0;
   std::size_t class_bytes_ = 0;
   std::size_t guard_bytes_ = 0;
+  std::size_t page_bytes_ = 4096;
   std::size_t slots_max_ = 0;
   GuardKind guard_ = GuardKind::mprotect;
   bool writable_on_use_ = false;
