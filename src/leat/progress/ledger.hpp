@@ -8,19 +8,22 @@
 // Invariants
 //   (1) A capability is written as made before the one it came from is written as dropped.
 //   (2) After `close` writes have no effect: the scope is gone, its peers have dropped it as well.
-// Cost      An update looks at the last eight entries at most. Nothing is allocated once it has grown;
-//           the net of few entries needs no sorting.
+// Cost      An update looks at one entry, which is found by the port's number, and at eight more if the
+//           port has several times. Nothing is allocated once it has grown; the net needs no sorting
+//           unless ports had several times among many.
 // Source    Timely Dataflow's `SharedProgress`, turned from a mailbox per port that the scope must
 //           search into one list that it reads.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <leat/base/local_ptr.hpp>
 #include <leat/core/activation.hpp>
@@ -41,27 +44,22 @@ struct Pointstamp {
   }
 };
 
-/// What was written, the net of it: equal pointstamps are put together as they come, as long as they
-/// come close to each other. What an operator takes in and puts out cancels among the last few.
+/// What was written, the net of it: equal pointstamps are put together as they come, unless there are
+/// many and their port has other times besides. What an operator takes in and puts out cancels.
 template <class T>
 class NetChanges {
  public:
   using Entry = Change<Pointstamp<T>>;
 
   void update(const Pointstamp<T>& at, std::int64_t delta) {
-    Entry* const end = entries_.get() + size_;
-    Entry* const begin = size_ > kNear ? end - kNear : entries_.get();
-    for (Entry* near = end; near != begin;) {
-      --near;
-      if (!(near->value == at)) continue;
-      near->diff += delta;
-      if (near->diff == 0) {
-        if (near + 1 != end) *near = std::move(end[-1]);
-        --size_;
-      }
-      return;
+    Entry* const last = last_of(at.port);
+    if (last == nullptr) {
+      if (delta != 0) append(at, delta);
+    } else if (last->value.time == at.time) {
+      add(*last, delta);
+    } else {
+      update_other_time(at, delta);
     }
-    if (delta != 0) append(at, delta);
   }
 
   /// True if all differences cancel. May put equal ones together.
@@ -77,7 +75,7 @@ class NetChanges {
   /// The same, in ascending order.
   [[nodiscard]] std::span<const Entry> changes() {
     put_together();
-    if (size_ > 1) std::sort(entries_.get(), entries_.get() + size_, before);
+    if (size_ > 1) sort();
     return {entries_.get(), size_};
   }
 
@@ -88,14 +86,18 @@ class NetChanges {
   void clear() noexcept {
     size_ = 0;
     may_repeat_ = false;
+    has_other_times_ = false;
   }
   /// Whether the memory is more than a few changes need.
-  [[nodiscard]] bool keeps_much() const noexcept { return capacity_ > kFew; }
+  [[nodiscard]] bool keeps_much() const noexcept {
+    return capacity_ > kFew || last_.size() > 2 * kFew;
+  }
   /// Gives the memory back, unless something is written.
   void release_spares() noexcept {
     if (size_ != 0) return;
     entries_.reset();
     capacity_ = 0;
+    last_ = {};
   }
 
  private:
@@ -104,12 +106,65 @@ class NetChanges {
 
   static bool before(const Entry& a, const Entry& b) { return a.value < b.value; }
 
-  void append(const Pointstamp<T>& at, std::int64_t delta) {
-    if (size_ == capacity_) grow();
-    entries_[size_++] = {at, delta};
-    if (size_ > kNear) may_repeat_ = true;
+  // An entry of the port; null if it has none, which is certain unless `may_repeat_`.
+  [[nodiscard]] Entry* last_of(PortIndex port) noexcept {
+    if (port >= last_.size() || last_[port] >= size_) return nullptr;
+    Entry& entry = entries_[last_[port]];
+    return entry.value.port == port ? &entry : nullptr;
   }
-  [[gnu::noinline]] void grow() {
+  void note_last(std::size_t index) noexcept {
+    last_[entries_[index].value.port] = static_cast<std::uint32_t>(index);
+  }
+
+  void append(const Pointstamp<T>& at, std::int64_t delta) {
+    if (size_ == capacity_ || at.port >= last_.size()) [[unlikely]]
+      grow(at.port);
+    entries_[size_] = {at, delta};
+    last_[at.port] = static_cast<std::uint32_t>(size_++);
+  }
+  void add(Entry& entry, std::int64_t delta) {
+    entry.diff += delta;
+    if (entry.diff == 0) take_out(entry);
+  }
+  void take_out(Entry& entry) {
+    const PortIndex port = entry.value.port;
+    Entry& last = entries_[--size_];
+    if (&entry != &last) {
+      entry = std::move(last);
+      note_last(static_cast<std::size_t>(&entry - entries_.get()));
+    }
+    if (has_other_times_) [[unlikely]]
+      find_other_time(port);
+  }
+
+  // The port has an entry, of another time than the one that is found first.
+  [[gnu::noinline]] void update_other_time(const Pointstamp<T>& at, std::int64_t delta) {
+    Entry* const end = entries_.get() + size_;
+    for (Entry* near = size_ > kNear ? end - kNear : entries_.get(); near != end; ++near) {
+      if (near->value == at) {
+        add(*near, delta);
+        return;
+      }
+    }
+    if (delta == 0) return;
+    if (size_ > kNear) may_repeat_ = true;
+    has_other_times_ = true;
+    append(at, delta);
+  }
+  // An entry of the port was taken out; it may have another.
+  [[gnu::noinline]] void find_other_time(PortIndex port) {
+    if (size_ > kNear) {
+      may_repeat_ = true;
+      return;
+    }
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (entries_[i].value.port == port) note_last(i);
+    }
+  }
+
+  [[gnu::noinline]] void grow(PortIndex port) {
+    if (port >= last_.size()) last_.resize(std::bit_ceil(port + std::size_t{1}), 0);
+    if (size_ != capacity_) return;
     const std::size_t capacity = capacity_ == 0 ? kNear : 2 * capacity_;
     auto entries = std::make_unique<Entry[]>(capacity);
     std::move(entries_.get(), entries_.get() + size_, entries.get());
@@ -117,8 +172,13 @@ class NetChanges {
     capacity_ = capacity;
   }
 
+  [[gnu::noinline]] void sort() {
+    std::sort(entries_.get(), entries_.get() + size_, before);
+    for (std::size_t i = 0; i < size_; ++i) note_last(i);
+  }
   void put_together() {
-    if (may_repeat_) sort_and_put_together();
+    if (may_repeat_) [[unlikely]]
+      sort_and_put_together();
   }
   [[gnu::noinline]] void sort_and_put_together() {
     std::sort(entries_.get(), entries_.get() + size_, before);
@@ -130,13 +190,16 @@ class NetChanges {
       if (sum.diff != 0) entries_[kept++] = std::move(sum);
     }
     size_ = kept;
-    may_repeat_ = size_ > kNear;
+    may_repeat_ = false;
+    for (std::size_t i = 0; i < size_; ++i) note_last(i);
   }
 
   std::unique_ptr<Entry[]> entries_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  bool may_repeat_ = false;  // there are, or were, more than are looked at
+  std::vector<std::uint32_t> last_;  // by port: where an entry of it is or was
+  bool has_other_times_ = false;     // a port may have several entries
+  bool may_repeat_ = false;          // a pointstamp may
 };
 
 template <Timestamp T>
@@ -150,10 +213,8 @@ class Ledger : public LocalCounted<Ledger<T>> {
   ///
   /// Threads: the worker's own. No effect after `close`.
   void update(PortIndex port, const T& time, std::int64_t delta) {
-    if (state_ != State::running) {
-      if (state_ == State::closed) return;
-      scope_.activate();
-    }
+    if (state_ != State::running && !may_write_at_rest()) [[unlikely]]
+      return;
     changes_.update(Pointstamp<T>{port, time}, delta);
   }
 
@@ -175,6 +236,12 @@ class Ledger : public LocalCounted<Ledger<T>> {
 
  private:
   enum class State : std::uint8_t { resting, running, closed };
+
+  [[gnu::noinline]] bool may_write_at_rest() {
+    if (state_ == State::closed) return false;
+    scope_.activate();
+    return true;
+  }
 
   core::Activation scope_;
   Changes changes_;

@@ -1,9 +1,13 @@
 #include <leat/progress/ledger.hpp>
 
+#include <leat/base/rng.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace leat::progress {
@@ -49,6 +53,35 @@ TEST(Ledger, PutsTogetherWhatIsFarApartWhenItIsTaken) {
     written.ledger->update(port, 7, port == 5 ? 4 : -2);
   }
   EXPECT_TRUE(written.ledger->changes().is_empty());
+}
+
+TEST(Ledger, EqualsACountPerPointstampHoweverManyAreWritten) {
+  Rng rng(7);
+  Written written;
+  for (int round = 0; round < 300; ++round) {
+    std::map<std::pair<PortIndex, Time>, std::int64_t> counts;
+    const std::uint64_t ports = 1 + rng.below(60);
+    const std::uint64_t times = 1 + rng.below(3);
+    for (std::uint64_t n = rng.below(200); n > 0; --n) {
+      const auto port = static_cast<PortIndex>(rng.below(ports));
+      const Time time = rng.below(times);
+      const std::int64_t diff = rng.below(2) == 0 ? +1 : -1;
+      written.ledger->update(port, time, diff);
+      if ((counts[{port, time}] += diff) == 0) counts.erase({port, time});
+      if (rng.below(50) == 0) {
+        ASSERT_EQ(written.ledger->changes().is_empty(), counts.empty());
+      }
+    }
+    std::vector<Entry> expected;
+    for (const auto& [at, count] : counts) expected.emplace_back(at.first, at.second, count);
+    ASSERT_EQ(written.ledger->changes().net().size(), expected.size());
+    ASSERT_EQ(written.changes(), expected);
+    if (rng.below(2) == 0) written.ledger->changes().clear();
+    for (const auto& [port, time, diff] : written.changes())
+      written.ledger->update(port, time, -diff);
+    ASSERT_TRUE(written.ledger->changes().is_empty());
+    if (rng.below(10) == 0) written.ledger->changes().release_spares();
+  }
 }
 
 TEST(Ledger, WhatComesAndGoesWithinAFewWritesLeavesNothing) {
