@@ -51,7 +51,7 @@ class Hops {
     return Hops(ports, hops, &Hop<Summary>::to, &Hop<Summary>::from);
   }
 
-  [[nodiscard]] std::span<const Step> row(PortIndex port) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::span<const Step> row(PortIndex port) const noexcept {
     return {steps_.data() + begin_[port], steps_.data() + begin_[port + 1]};
   }
   /// What a step of these rows does to a time.

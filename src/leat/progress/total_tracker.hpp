@@ -103,6 +103,38 @@ class TotalTracker {
     note(port);
   }
 
+  /// The same and `propagate`, where the move is all there is to carry along and nothing stands in
+  /// its way: what most rounds do.
+  ///
+  /// Returns: whether it did; if not, nothing has changed.
+  template <class OnTarget>
+  bool move_at_once(PortIndex port, const T& from, const T& to, std::int64_t count,
+                    OnTarget&& on_target) {
+    Place& place = places_[port];
+    if (noted_.size != 0 || !paths_.empty() || place.support != 1 || !place.has_own ||
+        !(place.own == from) || !(place.value == from) || to < from) {
+      return false;
+    }
+    std::uint32_t support = 1;
+    for (const Step& step : backward_.row(port)) {
+      const Place& before = places_[step.port];
+      if (!before.has_value()) continue;
+      const auto given = after(backward_, step, before.value);
+      if (!given || to < *given) continue;
+      if (*given < to) return false;
+      ++support;
+    }
+    if (!pointstamps_[port].replace_only(from, to, count)) return false;
+    place.own = to;
+    place.value = to;
+    place.support = support;
+    if (place.is_target) on_target(port, &std::as_const(place.value), &from);
+    carry_further({port, from}, on_target);
+    if (lost_.size != 0) [[unlikely]]
+      settle_all(on_target);
+    return true;
+  }
+
   /// Carries all recorded changes along the hops.
   ///
   /// Calls `on_target(port, joined, left)` for changes of a target's frontier: a time that joined it
@@ -111,12 +143,10 @@ class TotalTracker {
   template <class OnTarget, class OnOutput>
   void propagate(OnTarget&& on_target, OnOutput&& on_output) {
     if (noted_.size == 0) return;
+    if (noted_.size > 1) take_over_earlier(on_target, on_output);
     for (std::size_t i = 0; i < noted_.size; ++i) take_over(noted_[i], on_target, on_output);
     noted_.size = 0;
-    for (std::size_t i = 0; i < lost_.size; ++i) let_go_after(lost_[i]);
-    while (!waiting_.empty()) settle(waiting_.take(), on_target);
-    if (lost_left_ != 0) report_empty(on_target);
-    lost_.size = 0;
+    settle_all(on_target);
   }
 
   /// What the nodes have outstanding as of the last propagation, and which have nothing any more.
@@ -261,6 +291,23 @@ class TotalTracker {
     }
   }
 
+  // First what may hold back what moves on; so that nothing moves on and comes back.
+  template <class OnTarget, class OnOutput>
+  void take_over_earlier(OnTarget& on_target, OnOutput& on_output) {
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < noted_.size; ++i) {
+      const PortIndex port = noted_[i];
+      const Place& place = places_[port];
+      const T* const now = pointstamps_[port].frontier().as_option();
+      if (now != nullptr && (!place.has_own || *now < place.own)) {
+        take_over(port, on_target, on_output);
+      } else {
+        noted_.places[left++] = port;
+      }
+    }
+    noted_.size = left;
+  }
+
   // The port's own count was all that gave it its value.
   template <class OnTarget>
   void move_on(PortIndex port, Place& place, OnTarget& on_target) {
@@ -340,8 +387,19 @@ class TotalTracker {
       if (!next.follows) waiting_.add(step.port);
       return false;
     }
-    if (next.is_target) on_target(step.port, &std::as_const(next.value), &std::as_const(before));
+    if (next.is_target) {
+      const T was = before;  // whose address may be given away
+      on_target(step.port, &std::as_const(next.value), &was);
+    }
     return true;
+  }
+
+  template <class OnTarget>
+  void settle_all(OnTarget& on_target) {
+    for (std::size_t i = 0; i < lost_.size; ++i) let_go_after(lost_[i]);
+    while (!waiting_.empty()) settle(waiting_.take(), on_target);
+    if (lost_left_ != 0) report_empty(on_target);
+    lost_.size = 0;
   }
 
   // -- 2: values without support ---------------------------------------------------------------------
