@@ -33,12 +33,17 @@ const char* name_of(StackClass c) {
 }  // namespace
 
 StackRegion& StackRegion::process() {
+  Options options;
+  // Tools that shadow all memory have less of it to give.
+  if (LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN) options.class_bytes = std::size_t{1} << 34;
+  if (RUNNING_ON_VALGRIND) options.class_bytes = std::size_t{1} << 26;
+  return process(options);
+}
+
+StackRegion& StackRegion::process(const Options& wanted) {
   // Never destroyed: actors of a runtime with static lifetime may still run when statics end.
   static StackRegion& region = [&]() -> StackRegion& {
-    Options options;
-    // Tools that shadow all memory have less of it to give.
-    if (LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN) options.class_bytes = std::size_t{1} << 34;
-    if (RUNNING_ON_VALGRIND) options.class_bytes = std::size_t{1} << 26;
+    Options options = wanted;
     for (;;) {
       Result<std::unique_ptr<StackRegion>> made = reserve(options);
       if (made) {

@@ -44,6 +44,9 @@ class StackRegion {
   /// The region that `Stack::of` knows. Reserved on first use; a process that cannot have 64 MiB of
   /// address space for stacks ends here.
   [[nodiscard]] static StackRegion& process();
+  /// The same, reserved by these options if it was not reserved before: for programs that must do
+  /// with less address space, or want larger guards.
+  static StackRegion& process(const Options& options);
 
   /// A region of its own, for tests. `Stack::of` does not know it.
   [[nodiscard]] static Result<std::unique_ptr<StackRegion>> reserve(const Options& options);
