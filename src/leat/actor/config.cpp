@@ -44,6 +44,16 @@ Config Config::virtual_time() {
   return config;
 }
 
+Config& Config::simulated_workers(std::size_t workers) {
+  if (workers == 0 || workers > kThreadsMax || threads_ != 0) {
+    throw UsageError("Config::simulated_workers",
+                     "from 1 to " + std::to_string(kThreadsMax) + " workers without threads",
+                     std::to_string(workers) + " and " + std::to_string(threads_) + " threads",
+                     "start with virtual_time()");
+  }
+  simulated_ = workers;
+  return *this;
+}
 Config& Config::alloc_interval(std::uint32_t allocations) {
   alloc_interval_ = allocations;
   return *this;

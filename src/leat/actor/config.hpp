@@ -53,12 +53,17 @@ class Config {
   /// a line on standard error.
   Config& on_lost_failure(std::function<void(Pid, std::string_view name, const Exit&)> tell);
 
+  /// For simulations: how many workers there are, none of which has a thread.
+  Config& simulated_workers(std::size_t workers);
+
   /// Takes LEAT_ALLOC_INTERVAL and LEAT_TIMESLICE_CYCLES from the environment, where they are set.
   /// Throws: UsageError if one is no number.
   Config& from_environment();
 
   [[nodiscard]] std::size_t threads() const noexcept { return threads_; }  ///< 0: current thread
-  [[nodiscard]] std::size_t workers() const noexcept { return threads_ == 0 ? 1 : threads_; }
+  [[nodiscard]] std::size_t workers() const noexcept {
+    return threads_ == 0 ? simulated_ : threads_;
+  }
   [[nodiscard]] std::uint32_t alloc_interval() const noexcept { return alloc_interval_; }
   [[nodiscard]] std::uint64_t timeslice_cycles() const noexcept { return timeslice_cycles_; }
   [[nodiscard]] std::size_t stack_pool_cap() const noexcept {
@@ -74,6 +79,7 @@ class Config {
   Config() = default;
 
   std::size_t threads_ = 0;
+  std::size_t simulated_ = 1;
   bool virtual_time_ = false;
   std::uint32_t alloc_interval_ = kDefaultAllocInterval;
   std::uint64_t timeslice_cycles_ = kDefaultTimesliceCycles;

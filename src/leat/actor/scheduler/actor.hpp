@@ -64,10 +64,12 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   bool daemon = false;
   bool kept = false;  ///< may not run on another worker
   std::uint16_t shields = 0;
-  Actor* next = nullptr;  ///< in one list: of a worker, or of vacant slots
-  Stack stack;            ///< none until it first runs
+  std::uint32_t held = 0;  ///< what kept it from being preempted when it was left
+  Actor* next = nullptr;   ///< in one list: of a worker, or of vacant slots
+  Stack stack;             ///< none until it first runs
   const ActorType* type = nullptr;
   Scheduler* scheduler = nullptr;
+  std::uint64_t reductions = 0;  ///< allocations and checkpoints so far
 
   // Each time it waits.
   Waiter waiter;
@@ -97,6 +99,7 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
 
   // Written before it first runs, or by itself.
   std::uint32_t index = 0;
+  std::uint32_t turns_of_select = 0;
   std::string name;
   LocalValues* locals = nullptr;
 

@@ -24,6 +24,7 @@
 #include <leat/base/os/process_fence.hpp>
 #include <leat/core/parker.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -97,11 +98,10 @@ class IdleWorkers {
     return true;
   }
 
-  /// Wakes all that sleep. Returns: how many.
-  std::size_t wake_all() noexcept {
-    std::size_t count = 0;
-    while (wake_one()) ++count;
-    return count;
+  /// Whether a worker that said it sleeps was not woken yet. For simulations.
+  [[nodiscard]] bool is_asleep(const core::Parker& parker) noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::find(sleepers_.begin(), sleepers_.end(), &parker) != sleepers_.end();
   }
 
  private:

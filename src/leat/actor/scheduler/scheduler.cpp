@@ -21,13 +21,14 @@ void tell_standard_error(Pid pid, std::string_view name, const Exit& exit) {
 
 }  // namespace
 
-Scheduler::Scheduler(Config config)
+Scheduler::Scheduler(Config config, bool stepped)
     : config_(std::move(config)),
       virtual_clock_(config_.is_virtual_time() ? std::make_unique<SettableClock>() : nullptr),
       clock_(virtual_clock_               ? static_cast<const Clock&>(*virtual_clock_)
              : config_.clock() != nullptr ? *config_.clock()
                                           : real_clock_),
-      mark_(config_.workers() == 1 && os::process_fence_ready() ? &SoloMark::take() : nullptr),
+      mark_(config_.workers() == 1 && !stepped && os::process_fence_ready() ? &SoloMark::take()
+                                                                            : nullptr),
       stacks_({.stack_class = config_.stack(), .cap = config_.stack_pool_cap()}),
       slots_(*this, mark_),
       idle_(config_.workers(), os::process_fence_ready()) {
@@ -38,6 +39,10 @@ Scheduler::Scheduler(Config config)
   for (std::size_t i = 0; i < config_.workers(); ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, mark_));
   }
+  if (stepped) {
+    for (const std::unique_ptr<Worker>& worker : workers_) worker->set_stepped();
+    return;
+  }
   for (std::size_t i = 0; i < config_.threads(); ++i) {
     threads_.emplace_back([this, i] {
       os::set_thread_name("leat actor " + std::to_string(i));
@@ -47,8 +52,10 @@ Scheduler::Scheduler(Config config)
 }
 
 Scheduler::~Scheduler() {
-  slots_.for_each([this](Actor& actor) { cancel(actor); });
-  await_quiet(true);
+  if (!is_quiet(true)) {
+    slots_.for_each([this](Actor& actor) { cancel(actor); });
+    await_quiet(true);
+  }
   stopping_.store_release(true, over{});
   for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
   for (std::thread& thread : threads_) thread.join();

@@ -31,7 +31,8 @@ class Scheduler {
   struct count : Edge {};  // foreign starts -> who adds them up
 
  public:
-  explicit Scheduler(Config config);
+  /// `stepped`: its workers get no threads; whoever made it steps them.
+  explicit Scheduler(Config config, bool stepped = false);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   /// Cancels what still runs and waits for it.
@@ -71,6 +72,17 @@ class Scheduler {
   /// Hands a failure that nobody will look at to who wants to know.
   void lost_failure(const Actor& actor) const noexcept;
 
+  /// Called where an actor is about to take a lock, and nowhere if it is the only worker's; a
+  /// simulation chooses there who goes on.
+  using Point = void (*)(void* context, Actor& self);
+  void set_point(Point call, void* context) noexcept {
+    point_ = call;
+    point_context_ = context;
+  }
+  void point(Actor& self) const {
+    if (point_ != nullptr) point_(point_context_, self);
+  }
+
   /// Whether nothing lives; `daemons`: not even daemons.
   [[nodiscard]] bool is_quiet(bool daemons) const noexcept;
 
@@ -106,6 +118,8 @@ class Scheduler {
   core::Parker waiter_;  // of whoever waits for quiet while threads run
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
+  Point point_ = nullptr;
+  void* point_context_ = nullptr;
 };
 
 }  // namespace leat::actor

@@ -1,5 +1,6 @@
 #include <leat/actor/scheduler/worker.hpp>
 
+#include <leat/actor/local.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
 #include <leat/base/check.hpp>
 
@@ -19,13 +20,39 @@ internal::Here* internal::attached() noexcept {
   return attached_worker;
 }
 
+void internal::before_lock() noexcept {
+  Actor* const self = this_actor();
+  if (self != nullptr && turn().held() == 0) self->scheduler->point(*self);
+}
+
 Worker::Attached::Attached(Worker& worker) noexcept
-    : before_(std::exchange(attached_worker, &worker)) {
+    : worker_(worker), before_(std::exchange(attached_worker, &worker)) {
   // The thread's own: it does not move while it is attached.
   thread_local Carrier carrier;
   worker.carrier_ = &carrier;
+  const Config& config = worker.scheduler_.config();
+  worker.before_ = turn().attach(
+      {.alloc_interval = config.alloc_interval(), .timeslice_cycles = config.timeslice_cycles()},
+      &Worker::preempted, &worker);
 }
-Worker::Attached::~Attached() { attached_worker = before_; }
+Worker::Attached::~Attached() {
+  turn().detach(worker_.before_);
+  attached_worker = before_;
+}
+
+void Worker::preempted(void* worker) noexcept {
+  auto& here = *static_cast<Worker*>(worker);
+  Actor* const self = this_actor();
+  // In a section of an object's lock it goes on: the section is short.
+  if (self == nullptr || (here.mark != nullptr && here.mark->is_in())) return;
+  self->held = turn().end(self->reductions);
+  if (Actor* const next = here.choose()) {
+    here.list_.push(*self);  // nobody else takes from it: it stays on this worker
+    here.leave(*self, next);
+  } else {
+    here.alone(*self);
+  }
+}
 
 Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
     : internal::Here{solo},
@@ -43,24 +70,20 @@ Worker::~Worker() = default;
 
 // -- choosing -----------------------------------------------------------------------------------
 
-Actor* Worker::choose() noexcept {
-  if (++turn_ % kLookEvery == 0) [[unlikely]] {
-    look_around();
-    if (scheduler_.look_for_quiet() && index_ == 0 && scheduler_.config().threads() == 0) {
-      return nullptr;  // back to the caller of run, though daemons could go on
-    }
+Actor* Worker::choose_after_look() noexcept {
+  if (stepped_) {  // whoever steps us chooses
+    ++turns_;
+    until_look_ = 1;
+    return nullptr;
   }
-  if (sharing_ == Sharing::shared) return choose_shared();
-  Actor* const woken = lifo_.load_relaxed();  // solo: all ours
-  if (woken != nullptr && lifo_runs_ < kLifoMost) {
-    lifo_.store_relaxed(nullptr);
-    ++lifo_runs_;
-    return woken;
+  turns_ += kLookEvery;
+  until_look_ = kLookEvery;
+  look_around();
+  if (scheduler_.look_for_quiet() && scheduler_.config().threads() == 0) {
+    back_to_run_ = true;  // though daemons could go on
+    return nullptr;
   }
-  lifo_runs_ = 0;
-  if (Actor* const actor = list_.pop()) return actor;
-  if (woken != nullptr) lifo_.store_relaxed(nullptr);
-  return woken;
+  return sharing_ == Sharing::solo ? choose_solo() : choose_shared();
 }
 
 Actor* Worker::choose_shared() noexcept {
@@ -72,7 +95,7 @@ Actor* Worker::choose_shared() noexcept {
     }
   }
   lifo_runs_ = 0;
-  if ((turn_ & 1) != 0) {
+  if ((until_look_ & 1) != 0) {
     if (Actor* const actor = list_.pop()) return actor;
   }
   if (Actor* const actor = queue_.pop(Sharing::shared)) return actor;
@@ -147,6 +170,53 @@ Actor* Worker::rob(Worker& thief) noexcept {
   if (lifo_.load_relaxed() == nullptr) return nullptr;
   return lifo_.exchange_acquire(nullptr, keep{});
 }
+
+bool Worker::step(Rng& rng) noexcept {
+  const Attached attached(*this);
+  look_around();
+  Actor* actor = draw(rng);
+  if (actor == nullptr) {
+    until_look_ = 2;  // for once, `search` may choose
+    actor = search();
+    until_look_ = 1;
+  }
+  if (actor == nullptr) return false;
+  resume(*actor);
+  return true;
+}
+
+// Any of those that could run here: the search for schedules goes beyond what the queues' order allows.
+Actor* Worker::draw(Rng& rng) noexcept {
+  if (lifo_.load_relaxed() != nullptr && rng.below(2) == 0) {
+    return lifo_.exchange_acquire(nullptr, keep{});
+  }
+  for (std::uint64_t turns = rng.below(4); turns > 0 && !list_.empty(); --turns) {
+    list_.push(*list_.pop());
+  }
+  if (!list_.empty() && rng.below(2) == 0) return list_.pop();
+  const std::size_t waiting = queue_.size_approx();
+  for (std::uint64_t turns = waiting < 2 ? 0 : rng.below(waiting); turns > 0; --turns) {
+    Actor* const first = queue_.pop(Sharing::shared);
+    if (first == nullptr || !queue_.push(first)) break;
+  }
+  if (Actor* const actor = queue_.pop(Sharing::shared)) return actor;
+  if (Actor* const actor = list_.pop()) return actor;
+  return lifo_.exchange_acquire(nullptr, keep{});
+}
+
+bool Worker::fall_asleep() noexcept {
+  scheduler_.idle().sleep(parker_, std::exchange(searching_, false));
+  if (!has_news()) return true;
+  searching_ = scheduler_.idle().woken(parker_);
+  return false;
+}
+bool Worker::wake_up() noexcept {
+  if (scheduler_.idle().is_asleep(parker_)) return false;
+  searching_ = true;  // as who was woken is
+  return true;
+}
+void Worker::get_up() noexcept { searching_ = scheduler_.idle().woken(parker_); }
+std::optional<Nanos> Worker::next_timer() noexcept { return wheel_.next_look(); }
 
 bool Worker::has_loot() const noexcept {
   return !queue_.was_empty() || lifo_.load_seq_cst(doze{}) != nullptr;
@@ -274,20 +344,6 @@ void Worker::resume(Actor& actor) noexcept {
   settle();
 }
 
-Fiber& Worker::go_on_with(Actor* next) noexcept {
-  if (next == nullptr) return own_;
-  if (prepare(*next)) [[likely]]
-    return next->fiber;
-  list_.push(*next);  // without a stack it cannot run; our own stack takes care of it
-  return own_;
-}
-
-void Worker::leave(Actor& self, Actor* next) noexcept {
-  void* const message = switch_to(*carrier_, self.fiber, go_on_with(next), this);
-  // Perhaps another thread by now.
-  static_cast<Worker*>(message)->settle();
-}
-
 void Worker::settle() noexcept {
   const Departure departure = departure_;
   if (departure == Departure::none) return;
@@ -309,45 +365,20 @@ void Worker::settle() noexcept {
   }
 }
 
-void Worker::yield(Actor& self, bool keep_here) {
-  Actor* const next = choose();
-  if (next == nullptr) {
-    if (keep_here || turn_ % 8 != 0) return;
-    // Alone: now and then see whether others have something to do, and what has become due.
-    look_around();
-    return;
-  }
-  if (sharing_ == Sharing::solo) {
-    list_.push(self);
-  } else if (keep_here) {
-    list_.push(self);  // nobody else takes from it
-  } else {
-    departing_ = &self;
-    departure_ = Departure::yields;
-  }
-  leave(self, next);
-}
-
-void Worker::park(Actor& self, Nanos deadline) {
-  if (sharing_ == Sharing::solo) {
-    if (!self.state.park(Sharing::solo)) return;
-    if (deadline == kNever) [[likely]] {
-      leave(self, choose());
-      return;
+void Worker::alone(Actor& self) noexcept {
+  if (stepped_ || std::exchange(back_to_run_, false)) {
+    if (sharing_ == Sharing::solo) {
+      list_.push(self);
+    } else {
+      departing_ = &self;
+      departure_ = Departure::yields;
     }
-    arm(self, deadline);
-    leave(self, choose());
-    if (self.timer.armed) disarm(self);
+    leave(self, nullptr);
     return;
   }
-  if (self.state.take_token()) return;
-  const bool timed = deadline != kNever;
-  if (timed) arm(self, deadline);
-  Actor* const next = choose();
-  departing_ = &self;
-  departure_ = Departure::parks;
-  leave(self, next);
-  if (timed) self.timer_worker->disarm(self);
+  // Now and then see what has become due; `choose` does so only every so often.
+  if (until_look_ % 8 == 0) look_around();
+  turn().begin(self.held);
 }
 
 void Worker::arm(Actor& actor, Nanos deadline) noexcept {
@@ -362,11 +393,22 @@ void Worker::arm(Actor& actor, Nanos deadline) noexcept {
 
 void Worker::disarm(Actor& actor) noexcept {
   if (sharing_ == Sharing::solo) {
-    wheel_.cancel(actor.timer);
+    if (actor.timer.armed) wheel_.cancel(actor.timer);
   } else {
     const ObjectLock::Guard guard(wheel_lock_, nullptr);
     if (actor.timer.armed) wheel_.cancel(actor.timer);
   }
+}
+
+Actor& Worker::vacant() {
+  const NoPreempt whole;
+  return slots_.take();
+}
+void Worker::give_back(Actor& actor) noexcept { slots_.give(actor); }
+void Worker::start(Actor& actor) noexcept {
+  count_started(actor.daemon);
+  enqueue(actor);
+  tell_others();
 }
 
 // -- beginning and ending ------------------------------------------------------------------------
@@ -374,7 +416,14 @@ void Worker::disarm(Actor& actor) noexcept {
 void Worker::enter(void* argument, void* message) {
   static_cast<Worker*>(message)->settle();
   Actor& self = *static_cast<Actor*>(argument);
+  turn().begin();
   try {
+    const struct EndsLocals {
+      Actor& actor;
+      ~EndsLocals() {
+        if (actor.locals != nullptr) LocalValues::end(actor);
+      }
+    } ends{self};
     self.type->run(self);
   } catch (const Cancelled& why) {
     self.exit = Exit::cancelled(why.what());
@@ -389,6 +438,7 @@ void Worker::enter(void* argument, void* message) {
 }
 
 void Worker::end(Actor& self) noexcept {
+  self.held = turn().end(self.reductions);
   finish(self);
   Actor* const next = choose();
   departing_ = &self;

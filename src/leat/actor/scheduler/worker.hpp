@@ -20,6 +20,8 @@
 #pragma once
 
 #include <leat/actor/fiber/carrier.hpp>
+#include <leat/actor/fiber/fiber.hpp>
+#include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/scheduler/actor.hpp>
 #include <leat/actor/scheduler/inbox.hpp>
 #include <leat/actor/scheduler/run_queue.hpp>
@@ -67,24 +69,39 @@ class alignas(kSector) Worker : public internal::Here {
     }
   }
 
+  // -- by a simulation, which runs all workers in one thread, a step at a time ----------------------
+
+  /// Has actors come back to the worker's own stack after each turn.
+  void set_stepped() noexcept {
+    stepped_ = true;
+    until_look_ = 1;
+  }
+  /// Lets some actor run that can, drawn by `rng`, for one turn. Returns: whether there was one.
+  bool step(Rng& rng) noexcept;
+  /// Says that it sleeps, unless there is news. Returns: whether it sleeps.
+  bool fall_asleep() noexcept;
+  /// Returns: whether somebody woke it since.
+  bool wake_up() noexcept;
+  /// Gets up by itself, for its timers.
+  void get_up() noexcept;
+  [[nodiscard]] std::optional<Nanos> next_timer() noexcept;
+
   // -- by the actor that runs on it -----------------------------------------------------------------
 
-  /// Lets others run. Returns: at once, if there are none. `kept`: it must go on here.
-  void yield(Actor& self, bool keep_here = false);
+  /// Lets others run. Returns: at once, if there are none.
+  void yield(Actor& self) noexcept;
   /// Sleeps until woken, at once if it was woken before; or until `deadline`.
-  void park(Actor& self, Nanos deadline);
+  void park(Actor& self, Nanos deadline) noexcept;
   /// The actor's function has ended; its exit and its result lie in it.
   [[noreturn]] void end(Actor& self) noexcept;
 
+  // These are not inlined: where the author's code is instrumented to be preempted, code that is
+  // inlined into it is so, too.
   /// A slot for a new actor, which is the caller's to fill in, and then to `start`.
-  [[nodiscard]] Actor& vacant() { return slots_.take(); }
+  [[nodiscard]] Actor& vacant();
   /// A vacant slot that nobody moved into.
-  void give_back(Actor& actor) noexcept { slots_.give(actor); }
-  void start(Actor& actor) noexcept {
-    count_started(actor.daemon);
-    enqueue(actor);
-    tell_others();
-  }
+  void give_back(Actor& actor) noexcept;
+  void start(Actor& actor) noexcept;
 
   /// Puts an actor that was woken to where it runs soon.
   void enqueue_woken(Actor& actor) noexcept;
@@ -121,7 +138,9 @@ class alignas(kSector) Worker : public internal::Here {
     std::uint64_t sleeps = 0;
   };
   /// Threads: the worker, or nobody runs.
-  [[nodiscard]] Stats stats() const noexcept { return {turn_, steals_, parker_.waits()}; }
+  [[nodiscard]] Stats stats() const noexcept {
+    return {turns_ + kLookEvery - until_look_, steals_, parker_.waits()};
+  }
 
  private:
   enum class Departure : std::uint8_t { none, yields, parks, ends };
@@ -132,10 +151,11 @@ class alignas(kSector) Worker : public internal::Here {
     ~Attached();
 
    private:
+    Worker& worker_;
     Worker* before_;
   };
 
-  static constexpr std::uint64_t kLookEvery = 61;
+  static constexpr std::uint32_t kLookEvery = 61;
   static constexpr unsigned kLifoMost = 3;
 
   // A list of actors that nobody else may take.
@@ -160,8 +180,14 @@ class alignas(kSector) Worker : public internal::Here {
 
   static void enter(void* argument, void* message);
 
+  static void preempted(void* worker) noexcept;
+
   [[nodiscard]] Actor* choose() noexcept;
+  [[nodiscard]] Actor* choose_solo() noexcept;
   [[nodiscard]] Actor* choose_shared() noexcept;
+  [[nodiscard]] Actor* choose_after_look() noexcept;
+  void alone(Actor& self) noexcept;
+  [[nodiscard]] Actor* draw(Rng& rng) noexcept;
   [[nodiscard]] Actor* search() noexcept;
   void look_around() noexcept;
   void sleep() noexcept;
@@ -191,8 +217,9 @@ class alignas(kSector) Worker : public internal::Here {
   Actor* departing_ = nullptr;
   Departure departure_ = Departure::none;
   unsigned lifo_runs_ = 0;
-  std::uint64_t turn_ = 0;
-  List list_;  // all, if solo; otherwise those that may not leave
+  std::uint32_t until_look_ = kLookEvery;  // turns until we look around
+  std::uint64_t turns_ = 0;                // when until_look_ was set last
+  List list_;                              // all, if solo; otherwise those that may not leave
   Atomic<Actor*> lifo_{nullptr};
   StackCache stacks_;
   SlotCache slots_;
@@ -201,6 +228,9 @@ class alignas(kSector) Worker : public internal::Here {
   Rng rng_;
   core::IdlePolicy idle_;
   bool searching_ = false;
+  bool stepped_ = false;
+  bool back_to_run_ = false;  // the caller of run is to have its thread back
+  Turn::Before before_;       // what its thread was before it ran here
 
   ObjectLock wheel_lock_;
   Wheel wheel_;  // guarded by wheel_lock_, unless solo
@@ -209,6 +239,89 @@ class alignas(kSector) Worker : public internal::Here {
   core::Parker parker_;
   Inbox inbox_;  // for those that must run here
 };
+
+inline Actor* Worker::choose_solo() noexcept {
+  Actor* const woken = lifo_.load_relaxed();  // solo: all ours
+  if (woken != nullptr && lifo_runs_ < kLifoMost) {
+    lifo_.store_relaxed(nullptr);
+    ++lifo_runs_;
+    return woken;
+  }
+  lifo_runs_ = 0;
+  if (Actor* const actor = list_.pop()) return actor;
+  if (woken != nullptr) lifo_.store_relaxed(nullptr);
+  return woken;
+}
+
+inline Actor* Worker::choose() noexcept {
+  if (--until_look_ == 0) [[unlikely]]
+    return choose_after_look();
+  return sharing_ == Sharing::solo ? choose_solo() : choose_shared();
+}
+
+// The way over is inlined up to the author's code: a return on another stack than its call was made
+// on is predicted wrongly, and costs more than all the rest.
+[[gnu::always_inline]] inline Fiber& Worker::go_on_with(Actor* next) noexcept {
+  if (next == nullptr) [[unlikely]]
+    return own_;
+  next->here = this;
+  if (next->stack) [[likely]]
+    return next->fiber;
+  if (prepare(*next)) [[likely]]
+    return next->fiber;
+  list_.push(*next);  // without a stack it cannot run; our own stack takes care of it
+  return own_;
+}
+
+[[gnu::always_inline]] inline void Worker::leave(Actor& self, Actor* next) noexcept {
+  auto* const there =
+      static_cast<Worker*>(switch_to(*carrier_, self.fiber, go_on_with(next), this));
+  // Perhaps another thread by now.
+  if (there->departure_ != Departure::none) there->settle();
+  turn().begin(self.held);
+}
+
+[[gnu::always_inline]] inline void Worker::yield(Actor& self) noexcept {
+  self.held = turn().end(self.reductions);
+  Actor* const next = choose();
+  if (next == nullptr) [[unlikely]] {
+    alone(self);
+    return;
+  }
+  if (sharing_ == Sharing::solo) {
+    list_.push(self);
+  } else {
+    departing_ = &self;
+    departure_ = Departure::yields;
+  }
+  leave(self, next);
+}
+
+[[gnu::always_inline]] inline void Worker::park(Actor& self, Nanos deadline) noexcept {
+  self.held = turn().end(self.reductions);
+  const bool timed = deadline != kNever;
+  if (sharing_ == Sharing::solo) {
+    if (!self.state.park(Sharing::solo)) {
+      turn().begin(self.held);
+      return;
+    }
+  } else {
+    if (self.state.take_token()) {
+      turn().begin(self.held);
+      return;
+    }
+  }
+  if (timed) [[unlikely]]
+    arm(self, deadline);
+  Actor* const next = choose();
+  if (sharing_ == Sharing::shared) {
+    departing_ = &self;
+    departure_ = Departure::parks;
+  }
+  leave(self, next);
+  if (timed) [[unlikely]]
+    self.timer_worker->disarm(self);
+}
 
 /// The worker that the caller runs on, as an actor or as its scheduler; null on a plain thread.
 [[nodiscard]] inline Worker* this_worker() noexcept {

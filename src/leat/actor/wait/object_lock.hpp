@@ -28,6 +28,7 @@
 // Source    Biased locks (Kawachiya et al. 2002; Dice et al. 2001), without counting.
 #pragma once
 
+#include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/stack/stack.hpp>
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
@@ -53,6 +54,9 @@ class alignas(kSector) SoloMark {
   /// Has a later `take` give it again. Requires: its worker has ended.
   static void give(SoloMark& mark) noexcept;
 
+  /// Whether its worker is in a section. Threads: its worker.
+  [[nodiscard]] bool is_in() const noexcept { return in_.load_relaxed() != 0; }
+
  private:
   friend class ObjectLock;  // reads and writes it by the protocol above
 
@@ -73,6 +77,9 @@ struct OnStack {
 /// Whose scheduler the calling thread is. Not inlined: a thread_local's address may not be kept over
 /// a switch.
 [[nodiscard]] Here* attached() noexcept;
+
+/// A point at which a simulation may have others go on; elsewhere nothing happens.
+void before_lock() noexcept;
 
 /// Where the caller runs: as an actor, or as a worker's scheduler; null on a plain thread.
 [[nodiscard]] inline Here* here() noexcept {
@@ -153,6 +160,7 @@ class ObjectLock {
       mark->in_.store_release(0, section{});
     } else {
       word_.store_release(0, held{});
+      turn().release();
     }
   }
 
@@ -170,6 +178,8 @@ class ObjectLock {
 #endif
 
   [[gnu::noinline]] void enter_shared(const SoloMark* mine) noexcept {
+    internal::before_lock();
+    turn().hold();  // a preempted actor would keep others out
     if (holder_.load_seq_cst(bias{}) != 0) revoke(mine);
     int spins = 0;
     while (word_.exchange_acquire(1, held{}) != 0) {

@@ -4,6 +4,7 @@
 #include <leat/actor/scheduler/worker.hpp>
 
 #include <exception>
+#include <utility>
 
 namespace leat::actor {
 namespace {
@@ -76,17 +77,18 @@ Nanos deadline_after(Nanos delay) noexcept {
 
 void doze(Nanos deadline) { doze_here(this_actor(), deadline); }
 
-Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline, void* note) {
+Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
+            void (*released)(void* argument), void* argument) {
   Actor* const self = this_actor();
   if (self != nullptr && has_orders(*self)) [[unlikely]]
     end_if_due(*self);
   Waiter on_thread;
   Waiter& waiter = self != nullptr ? self->waiter : on_thread;
   waiter.who = self != nullptr ? Who(*self) : Who(this_thread_parker());
-  waiter.note = note;
   list.push_back(waiter);
   for (;;) {
     guard.unlock();
+    if (released != nullptr) std::exchange(released, nullptr)(argument);
     doze_here(self, deadline);
     guard.lock();
     if (waiter.fired) return Waited::fired;

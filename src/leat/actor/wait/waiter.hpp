@@ -46,7 +46,6 @@ struct Waiter {
   Waiter* previous = nullptr;
   Waiter* next = nullptr;
   Who who;
-  void* note = nullptr;  ///< what the object and its waiters agree on
   bool listed = false;
   bool fired = false;
 };
@@ -103,8 +102,11 @@ enum class Waited : unsigned char { fired, timed_out };
 ///
 /// Throws:   Cancelled, if the caller is an actor that was cancelled or whose own deadline passed.
 /// Threads:  actors and plain threads. `deadline` is of `now_here()`.
+///
+/// `released(argument)` is called once, when the caller is listed and the lock is let go of: for
+/// whoever holds something else that the waker needs.
 Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline = kNever,
-            void* note = nullptr);
+            void (*released)(void* argument) = nullptr, void* argument = nullptr);
 
 /// Sleeps until woken, or until `deadline`; may return for nothing.
 void doze(Nanos deadline = kNever);
