@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs one example with one, two and three workers and checks all that it prints.
+"""Runs one example, those with workers with one, two and three of them, and checks all that it prints.
 
 usage: check.py PROGRAM      the program's file name says which example it is
 
@@ -8,12 +8,14 @@ Times are checked for their form only, and so is what depends on them.
 """
 
 import collections
+import contextlib
 import os
 import random
 import re
 import socket
 import subprocess
 import sys
+import tempfile
 
 WORKERS = (1, 2, 3)
 SECONDS = r"\d+\.\d{6}s"
@@ -350,6 +352,73 @@ def check_pagerank(program):
     expect_equal([time, count, change], [1, len(targets), 833 * len(sources)], "pagerank, the first changes")
     for report in reports[1:]:
         expect_equal(report, reports[0], "pagerank, with more workers")
+
+
+@contextlib.contextmanager
+def shared_memory():
+    """A place of its own for what processes share under a name."""
+    where = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(prefix="leat-examples-", dir=where) as folder:
+        os.environ["LEAT_SEGMENTS"] = folder
+        yield
+        left = [os.path.join(path, file) for path, _, files in os.walk(folder) for file in files]
+        expect_equal(left, [], "what is left in shared memory")
+        del os.environ["LEAT_SEGMENTS"]
+
+
+def start(program, *words):
+    return subprocess.Popen([program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process, words):
+    """The lines that a started process prints; it must succeed and say nothing on standard error."""
+    out, err = process.communicate(timeout=250)
+    expect_equal([process.returncode, err], [0, ""], words)
+    return out.splitlines()
+
+
+def check_shared_ring(program):
+    """Either process may come first; the second run finds nothing of the first."""
+    for first, second in (("feed", "read"), ("read", "feed")):
+        with shared_memory():
+            processes = {first: start(program, first, 20000), second: start(program, second, 20000)}
+            expect_equal(finish(processes["feed"], "shared_ring feed"), ["fed 20000 quotes"], "shared_ring feed")
+            expect_equal(finish(processes["read"], "shared_ring read"),
+                         ["read 20000 quotes, the last one LEAT at 20099"], "shared_ring read")
+
+
+def check_worker_pool(program):
+    """All tasks are done, also if a worker is killed over them."""
+    tasks = 20000
+    result = f"{tasks} squares, the sum is {sum(i * i for i in range(tasks))}"
+    for killed in (0, 1):
+        with shared_memory():
+            workers = [start(program, "work") for _ in range(3)]
+            giver = start(program, "give", tasks, 3)
+            expect_equal(giver.stdout.readline(), f"handing out {tasks} tasks to 3 workers\n", "worker_pool give")
+            for worker in workers[:killed]:
+                worker.kill()
+                worker.communicate()
+            expect_equal(finish(giver, "worker_pool give"), [result], "worker_pool give")
+            done = 0
+            for worker in workers[killed:]:
+                done += int(re.fullmatch(r"did (\d+) tasks", finish(worker, "worker_pool work")[0]).group(1))
+            expect(done == tasks if not killed else done <= tasks, f"worker_pool: {done} tasks done")
+
+
+def check_last_value_board(program):
+    with shared_memory():
+        watcher = start(program, "watch", 5000)
+        writers = [start(program, "write", place, symbol, 5000) for place, symbol in ((0, "LEAT"), (3, "FLUX"))]
+        for writer in writers:
+            expect_equal(finish(writer, "last_value_board write"), [], "last_value_board write")
+        expect_equal(finish(watcher, "last_value_board watch"), ["saw the last price of all"], "last_value_board")
+        expect_equal(run(program, "show"), ["0: LEAT 5000 (written 5000 times)", "3: FLUX 5000 (written 5000 times)"],
+                     "last_value_board show")
+        wrong = start(program, "write", 8, "LEAT", 1)
+        _, err = wrong.communicate(timeout=250)
+        expect_equal([wrong.returncode, err], [1, "last_value_board: there are places 0 to 7\n"], "a place too high")
+        expect_equal(run(program, "remove"), [], "last_value_board remove")
 
 
 CHECKS = {name[len("check_"):]: check for name, check in list(globals().items()) if name.startswith("check_")}
