@@ -107,10 +107,54 @@ TEST(ActivationSet, AScopeWithNothingLeftRests) {
   EXPECT_FALSE(root.any());
 }
 
+TEST(ActivationSet, TakesActiveChildrenInTheirOrder) {
+  for (const std::uint32_t most : {63u, 5000u}) {
+    ActivationSet set;
+    for (const std::uint32_t child : {most, 7u, 0u}) set.activate(child);
+    EXPECT_EQ(set.take_from(0), 0u);
+    EXPECT_EQ(set.take_from(1), 7u);
+    set.activate(3);  // behind
+    EXPECT_EQ(set.take_from(8), most);
+    EXPECT_EQ(set.take_from(most + 1), ActivationSet::kNone);
+    EXPECT_EQ(bits(set), (std::vector<std::uint32_t>{3}));
+  }
+}
+
+TEST(ActivationSet, KnowsWhetherAChildWasPutOffInThisRun) {
+  ActivationSet root;
+  ActivationSet scope(Activation(root, 0));
+  scope.put_off(4);
+  EXPECT_TRUE(root.is_set(0));
+  root.enter_run();
+  scope.enter_run();  // what was put off before it may run in it
+  EXPECT_TRUE(scope.all_at_once());
+  scope.activate(3);
+  EXPECT_TRUE(scope.all_at_once());
+  Activation(scope, 3).put_off();
+  EXPECT_FALSE(scope.all_at_once());
+  EXPECT_TRUE(root.all_at_once());
+  scope.leave_run();
+  EXPECT_FALSE(root.all_at_once());  // one of its children has something to do, but not at once
+  EXPECT_TRUE(root.is_set(0));
+}
+
+TEST(ActivationSet, PutsOffInEveryScopeAround) {
+  ActivationSet root;
+  ActivationSet middle(Activation(root, 2));
+  ActivationSet inner(Activation(middle, 7));
+  root.enter_run();
+  inner.activate(1);
+  inner.put_off(1);  // was active already
+  EXPECT_FALSE(inner.all_at_once());
+  EXPECT_FALSE(middle.all_at_once());
+  EXPECT_FALSE(root.all_at_once());
+}
+
 TEST(Activation, NobodysActivationDoesNothing) {
   Activation nobody;
   EXPECT_TRUE(nobody.is_nobodys());
   nobody.activate();
+  nobody.put_off();
 }
 
 TEST(Activation, ActivatesItsChild) {

@@ -31,6 +31,11 @@ class Keeper {
   inline ~Keeper();
   /// Says that something is kept, by the worker that `all` belongs to.
   inline void used(Spares& all);
+  /// The same by one that may be listed already. Returns: whether it is; if not, it must say `used`.
+  [[nodiscard]] bool used_again() noexcept {
+    was_used_ = true;
+    return is_listed();
+  }
   [[nodiscard]] bool is_listed() const noexcept { return list_ != nullptr; }
 
  private:

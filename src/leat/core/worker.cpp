@@ -1,6 +1,7 @@
 #include <leat/core/worker.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -99,6 +100,7 @@ void Worker::idle(std::optional<Nanos> timeout) {
 void Worker::run_active() {
   if (++counters_.steps % kStepsPerSweep == 0) spares_.sweep();
   if (const auto* reason = stop_.reason()) throw Stopped(*reason);
+  fuel_.exceptions = std::uncaught_exceptions();
   struct Run {  // also ended by an exception, and the task that threw with it
     Worker& worker;
     explicit Run(Worker& w) : worker(w) { worker.active_.enter_run(); }
@@ -111,8 +113,7 @@ void Worker::run_active() {
     }
   };
   const Run run(*this);
-  for (auto id = active_.next_from(0); id != ActivationSet::kNone; id = active_.next_from(id + 1)) {
-    active_.clear(id);
+  for (auto id = active_.take_from(0); id != ActivationSet::kNone; id = active_.take_from(id + 1)) {
     if (!running(id)) continue;
     Place& place = tasks_[id];
     fuel_.left = place.turn - place.debt;
