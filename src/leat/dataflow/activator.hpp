@@ -61,7 +61,7 @@ class Activator {
   explicit Activator(LocalPtr<ActivationPlace> place) : place_(std::move(place)) {}
 
   void activate() const {
-    if (place_) place_->target.activate();
+    if (place_) place_->target.put_off();
   }
 
   /// Whether this activation has done its share: the operator should put off what is left, activate
@@ -72,9 +72,7 @@ class Activator {
   [[nodiscard]] bool should_yield() const noexcept { return fuel_left() <= 0; }
   /// How many records this activation may still take in and put out; 0 or less when it has done its
   /// share, and 0 of an operator that has ended.
-  [[nodiscard]] std::int64_t fuel_left() const noexcept {
-    return place_ ? place_->fuel : 0;
-  }
+  [[nodiscard]] std::int64_t fuel_left() const noexcept { return place_ ? place_->fuel : 0; }
 
   /// Has the operator run in the first step at or after `delay` from now. A worker that sleeps
   /// wakes for it.

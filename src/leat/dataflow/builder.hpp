@@ -102,7 +102,7 @@ class OperatorShell final : public ReportingShell<T> {
     } else {
       logic_();
     }
-    if (context_->end()) context_->target.activate();
+    if (context_->end()) context_->target.put_off();
     return incomplete;
   }
 

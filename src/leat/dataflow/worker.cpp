@@ -144,23 +144,40 @@ void dataflow_failed(Context& context, std::uint32_t dataflow, const std::string
   if (!context.scheduler.is_inside(dataflow)) context.scheduler.drop(dataflow);
 }
 
+namespace {
+// A number for a shape, made as the shape is told.
+class ShapeHash final : public progress::SketchSink {
+ public:
+  explicit ShapeHash(std::uint64_t seed) : hash(seed) {}
+  void node(const progress::Sketch::Address& address, const std::string& name,
+            bool /*is_scope*/) override {
+    ++nodes;
+    mix(fnv1a(name));
+    for (const auto step : address) mix(step);
+  }
+  void edge(const progress::Sketch::Address& scope, std::uint32_t from, std::uint32_t output,
+            std::uint32_t to, std::uint32_t input, const char* /*pact*/) override {
+    ++edges;
+    for (const auto step : scope) mix(step);
+    mix((std::uint64_t{from} << 32) | output);
+    mix((std::uint64_t{to} << 32) | input);
+  }
+
+  std::uint64_t hash;
+  std::size_t nodes = 0;
+  std::size_t edges = 0;
+
+ private:
+  void mix(std::uint64_t value) { hash = hash_combine(hash, value); }
+};
+}  // namespace
+
 comm::Signature Worker::shape_of(const AnyDataflow& dataflow, std::uint64_t time_type,
                                  const std::string& name) {
-  progress::Sketch sketch;
-  dataflow.sketch(sketch, {});
-  std::uint64_t hash = time_type;
-  const auto mix = [&hash](std::uint64_t value) { hash = hash_combine(hash, value); };
-  for (const auto& node : sketch.nodes) {
-    mix(fnv1a(node.name));
-    for (const auto step : node.address) mix(step);
-  }
-  for (const auto& edge : sketch.edges) {
-    for (const auto step : edge.scope) mix(step);
-    mix((std::uint64_t{edge.from} << 32) | edge.output);
-    mix((std::uint64_t{edge.to} << 32) | edge.input);
-  }
-  return {hash, "dataflow \"" + name + "\" with " + std::to_string(sketch.nodes.size()) +
-                    " operators and scopes and " + std::to_string(sketch.edges.size()) + " edges"};
+  ShapeHash shape(time_type);
+  dataflow.sketch(shape, {});
+  return {shape.hash, "dataflow \"" + name + "\" with " + std::to_string(shape.nodes) +
+                          " operators and scopes and " + std::to_string(shape.edges) + " edges"};
 }
 
 progress::Sketch Worker::sketch(std::uint32_t index) const {
@@ -172,7 +189,8 @@ progress::Sketch Worker::sketch(std::uint32_t index) const {
   }
   progress::Sketch sketch;
   sketch.nodes.push_back({{index}, dataflow_name(index), true});
-  static_cast<const AnyDataflow*>(task)->sketch(sketch, {index});
+  progress::SketchDrawer drawer(sketch);
+  static_cast<const AnyDataflow*>(task)->sketch(drawer, {index});
   return sketch;
 }
 

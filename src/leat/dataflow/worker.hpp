@@ -112,6 +112,9 @@ class Worker {
   }
   /// One pass over everything that has something to do. Never waits. Returns: whether dataflows
   /// remain.
+  ///
+  /// A worker without peers goes round a few times in each scope, as long as records and frontiers
+  /// alone keep its operators busy; one that activated itself runs in the next step.
   bool step();
   /// The same; an idle worker first polls for a while and then sleeps until there is news, or
   /// `timeout` has passed.
@@ -184,7 +187,8 @@ class Worker {
  private:
   struct AnyDataflow : core::Task {
     AnyDataflow(Worker& worker_in, progress::ScopeId root_in) : worker(worker_in), root(root_in) {}
-    virtual void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const = 0;
+    virtual void sketch(progress::SketchSink& into,
+                        const progress::Sketch::Address& address) const = 0;
     virtual void holdings(std::vector<progress::Holding>& into) const = 0;
 
     Worker& worker;
@@ -211,7 +215,8 @@ class Worker {
       worker.plane_.cancel(this->root);
       return false;
     }
-    void sketch(progress::Sketch& into, const progress::Sketch::Address& address) const override {
+    void sketch(progress::SketchSink& into,
+                const progress::Sketch::Address& address) const override {
       graph.sketch(into, address);
     }
     void holdings(std::vector<progress::Holding>& into) const override { graph.holdings(into); }

@@ -68,7 +68,7 @@ class NestedScope final : public Operate<Outer>, private Boundary<Inner> {
 
   bool schedule() override { return inner_->schedule(); }
   void initialize() override { inner_->initialize(); }
-  void sketch(Sketch& into, const Sketch::Address& address) const override {
+  void sketch(SketchSink& into, const Sketch::Address& address) const override {
     inner_->sketch(into, address);
   }
   void holdings(std::vector<Holding>& into) const override { inner_->holdings(into); }

@@ -31,8 +31,8 @@ class Operate {
   /// it, and tells its parent which capabilities it begins with.
   virtual void initialize() {}
 
-  /// Adds what is inside a child scope at `address`. An operator has nothing inside.
-  virtual void sketch(Sketch& /*into*/, const Sketch::Address& /*address*/) const {}
+  /// Tells what is inside a child scope at `address`. An operator has nothing inside.
+  virtual void sketch(SketchSink& /*into*/, const Sketch::Address& /*address*/) const {}
 
   /// Adds what inside a child scope keeps times possible. An operator has nothing inside.
   virtual void holdings(std::vector<Holding>& /*into*/) const {}

@@ -3,7 +3,9 @@
 // Protocol  Each run of a scope: propagate what peers and the parent said; run the active children
 //           in ascending order, each at most once; propagate what child scopes reported; publish
 //           what the children did as one whole batch, unless demand mode holds it; apply that batch
-//           to the own tracker in the same way as a received one, and propagate again.
+//           to the own tracker in the same way as a received one, and propagate again. A worker
+//           without peers goes round again at once, a few times over, for children that records or
+//           frontiers made active; not if one of them asked for the next step.
 // Invariants
 //   (1) A batch is whole: it is published entirely or held entirely, and it is applied here exactly
 //       when it is published (the reader of the logs skips its own).
@@ -16,7 +18,8 @@
 //   (4) A child scope is not local: every worker reports the same aggregate for it, so its changes
 //       go to the tracker directly and never into the ledger.
 //   (5) A run ends early, between two children, when the fuel of its dataflow's turn is spent; the
-//       next one begins there, so every active child comes to run.
+//       next one begins there, so every active child comes to run. It goes round at most
+//       kRoundsAtOnce times.
 //   (6) A child is destroyed only when it said it is complete, its input frontiers are empty, and
 //       no worker holds a capability of it.
 // Threads   The worker's own, throughout.
@@ -27,6 +30,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -218,18 +222,14 @@ class Subgraph final : public ScopeInbox, core::Keeper {
     if (validator_) [[unlikely]]
       validate();  // what came from outside
     propagate();
-    auto child = active_.next_from(std::exchange(resume_, 0));
-    while (child != core::ActivationSet::kNone) {
-      active_.clear(child);
-      run_child(child);
-      child = active_.next_from(child + 1);
-      if (plane_.fuel().is_spent()) [[unlikely]] {  // the others go on where this run ended
-        if (child != core::ActivationSet::kNone) resume_ = child;
-        break;
-      }
-    }
-    propagate();  // what child scopes reported: a held batch may block since then
-    if (publish()) propagate();
+    // Without peers nothing can come in between that would have to be heard first.
+    std::uint32_t rounds_left = plane_.peers() == 1 ? kRoundsAtOnce : 1;
+    do {
+      run_children();
+      propagate();  // what child scopes reported: a held batch may block since then
+      if (publish()) propagate();
+    } while (--rounds_left != 0 && active_.any() && active_.all_at_once() &&
+             !plane_.fuel().is_spent());
     ledger_->leave_run();
     active_.leave_run();
     if (watch_) [[unlikely]]
@@ -332,21 +332,25 @@ class Subgraph final : public ScopeInbox, core::Keeper {
     }
   }
 
-  /// Adds this scope's children and edges, `address` being its own.
-  void sketch(Sketch& into, const Sketch::Address& address) const {
+  /// Tells this scope's children and edges, `address` being its own.
+  void sketch(SketchSink& into, const Sketch::Address& address) const {
+    auto child = address;
+    child.push_back(0);
     for (NodeIndex node = 1; node < children_.size(); ++node) {
-      auto child = address;
-      child.push_back(node);
-      into.nodes.push_back({child, children_[node].name->name, !children_[node].local});
+      child.back() = node;
+      into.node(child, children_[node].name->name, !children_[node].local);
       if (children_[node].op) children_[node].op->sketch(into, child);
     }
     for (const auto& [target, source] : edges()) {
-      into.edges.push_back(edge(source, target));
-      into.edges.back().scope = address;
+      const PortInfo& from = info(source);
+      const PortInfo& to = info(target);
+      into.edge(address, from.node, from.number, to.node, to.number, pact(target));
     }
   }
 
  private:
+  static constexpr std::uint32_t kRoundsAtOnce = 16;
+
   struct Child {
     std::unique_ptr<Operate<T>> op;
     SharedName name;
@@ -418,26 +422,27 @@ class Subgraph final : public ScopeInbox, core::Keeper {
       propagate_changes();
   }
   void propagate_changes() {
-    tracker_.propagate(
-        [&](PortIndex port, const T* joined, const T* left) {
-          switch (ports_[port].reaction) {
-            case Reaction::nothing:
-              return;
-            case Reaction::run:
-              active_.activate(tracker_.info(port).node);
-              return;
-            case Reaction::run_if_capability:
-            case Reaction::inform:
-              on_target(port, joined, left);
-          }
-        },
-        [&](std::uint32_t output, const T& time, int delta) {
-          boundary_->capability(output, time, delta);
-        });
+    tracker_.propagate([&](PortIndex port, const T* joined,
+                           const T* left) { frontier_changed(port, joined, left); },
+                       [&](std::uint32_t output, const T& time, int delta) {
+                         boundary_->capability(output, time, delta);
+                       });
     tracker_.nodes().drain_quiet([&](NodeIndex node) {
       if (node != 0 && children_[node].op) active_.activate(node);
     });
     if (!crossings_.empty()) cross();
+  }
+  [[gnu::always_inline]] void frontier_changed(PortIndex port, const T* joined, const T* left) {
+    switch (ports_[port].reaction) {
+      case Reaction::nothing:
+        return;
+      case Reaction::run:
+        active_.activate(tracker_.info(port).node);
+        return;
+      case Reaction::run_if_capability:
+      case Reaction::inform:
+        on_target(port, joined, left);
+    }
   }
   void cross() {
     for (const auto& crossing : crossings_) {
@@ -463,7 +468,19 @@ class Subgraph final : public ScopeInbox, core::Keeper {
     active_.activate(info.node);
   }
 
-  void run_child(NodeIndex node) {
+  void run_children() {
+    auto child = active_.take_from(std::exchange(resume_, 0));
+    while (child != core::ActivationSet::kNone) {
+      run_child(child);
+      if (plane_.fuel().is_spent()) [[unlikely]] {  // the others go on where this run ended
+        const auto next = active_.next_from(child + 1);
+        if (next != core::ActivationSet::kNone) resume_ = next;
+        return;
+      }
+      child = active_.take_from(child + 1);
+    }
+  }
+  [[gnu::always_inline]] void run_child(NodeIndex node) {
     auto& child = children_[node];
     if (!child.op) return;
     if (watch_) [[unlikely]]
@@ -527,12 +544,30 @@ class Subgraph final : public ScopeInbox, core::Keeper {
     if (watch_) [[unlikely]]
       watch_->published(tracker_.ports(), changes);
     const auto net = changes.net();
-    apply_all(net.size(), [&](std::size_t i) {
-      return ChangeRef{net[i].value.time, net[i].diff, net[i].value.port};
-    });
+    if (!moves_at_once(net))
+      apply_all(net.size(), [&](std::size_t i) {
+        return ChangeRef{net[i].value.time, net[i].diff, net[i].value.port};
+      });
     changes.clear();
     if (changes.keeps_much()) used(plane_.spares());
     return true;
+  }
+  // A capability that moves on is mostly all that a round has to say.
+  bool moves_at_once(std::span<const Change<Pointstamp<T>>> net) {
+    if constexpr (Order<T>::is_total) {
+      if (net.size() != 2) return false;
+      const bool is_gone = net[0].diff < 0;
+      const auto& from = net[is_gone ? 0 : 1];
+      const auto& to = net[is_gone ? 1 : 0];
+      return from.value.port == to.value.port && from.diff == -to.diff &&
+             tracker_.info(to.value.port).node != 0 &&
+             tracker_.move_at_once(to.value.port, from.value.time, to.value.time, to.diff,
+                                   [&](PortIndex port, const T* joined, const T* left) {
+                                     frontier_changed(port, joined, left);
+                                   });
+    } else {
+      return false;
+    }
   }
   void release_spares() override { ledger_->changes().release_spares(); }
 
@@ -618,8 +653,8 @@ class Subgraph final : public ScopeInbox, core::Keeper {
       const PortInfo& from = tracker_.info(port);
       if (from.kind == PortKind::source || from.node == 0) continue;
       for (const Step& step : tracker_.forward().row(port)) {
-        summaries[from.node].links.push_back({from.number, tracker_.info(step.port).number,
-                                              tracker_.forward().summary(step)});
+        summaries[from.node].links.push_back(
+            {from.number, tracker_.info(step.port).number, tracker_.forward().summary(step)});
       }
     }
     for (NodeIndex node = 1; node < children_.size(); ++node)
