@@ -68,11 +68,12 @@ class Capability {
 
   /// Empty: the right to nothing.
   Capability() = default;
-  Capability(Capability&& other) noexcept
+  // In line: most that are moved from or destroyed are empty, and the compiler sees it.
+  [[gnu::always_inline]] Capability(Capability&& other) noexcept
       : token_(std::move(other.token_)), time_(std::move(other.time_)) {}
-  Capability& operator=(Capability&& other) noexcept {
+  [[gnu::always_inline]] Capability& operator=(Capability&& other) noexcept {
     if (this != &other) {
-      if (token_) release();
+      release();
       token_ = std::move(other.token_);
       time_ = std::move(other.time_);
     }
@@ -80,9 +81,7 @@ class Capability {
   }
   Capability(const Capability&) = delete;
   Capability& operator=(const Capability&) = delete;
-  ~Capability() {
-    if (token_) release();
-  }
+  [[gnu::always_inline]] ~Capability() { release(); }
 
   /// Whether it still is the right to something: false after a move or `release`.
   [[nodiscard]] explicit operator bool() const noexcept { return token_ != nullptr; }
@@ -135,13 +134,7 @@ class Capability {
 
   /// Gives the right up; empty afterwards. Destruction does the same.
   void release() noexcept {
-    if (!token_) return;
-    if (!token_->ledger->closed()) {
-      LEAT_CHECK(token_->owner == this_thread_tag(),
-                 "a capability was dropped by a thread that is not its worker");
-      token_->ledger->update(token_->port, time_, -1);
-    }
-    token_.reset();
+    if (token_) give_up();
   }
 
   /// Whose it is; for ports that check it.
@@ -161,6 +154,14 @@ class Capability {
   Capability(LocalPtr<OutputToken<T>> token, T time)
       : token_(std::move(token)), time_(std::move(time)) {}
 
+  [[gnu::noinline]] void give_up() noexcept {
+    if (!token_->ledger->closed()) {
+      LEAT_CHECK(token_->owner == this_thread_tag(),
+                 "a capability was dropped by a thread that is not its worker");
+      token_->ledger->update(token_->port, time_, -1);
+    }
+    token_.reset();
+  }
   // What is asked of every use is asked in line; what to say of a wrong one is elsewhere.
   void require_held(const char* what) const {
     if (token_ && (token_->owner == this_thread_tag() || token_->ledger->closed())) [[likely]]

@@ -36,8 +36,12 @@ class EdgeCount {
 
   void produced(const Stamp<T>& stamp, std::size_t records) const {
     if (!ledger_) return;
-    for (const T& time : stamp.times())
-      ledger_->update(target_, time, static_cast<std::int64_t>(records));
+    const auto delta = static_cast<std::int64_t>(records);
+    if (stamp.single()) [[likely]] {
+      ledger_->update(target_, stamp.first(), delta);
+    } else {
+      for (const T& time : stamp.times()) ledger_->update(target_, time, delta);
+    }
   }
 
  private:
@@ -70,6 +74,7 @@ class PipelineEdge final : public Push<T, C>, public Pull<T, C> {
     return true;
   }
   [[nodiscard]] bool was_pending() const override { return !messages_.empty(); }
+  [[nodiscard]] MessageRing<T, C>* ring() noexcept override { return log_ ? nullptr : &messages_; }
 
   void release_spares() override { messages_.release_spares(); }
   void let_go() noexcept override {

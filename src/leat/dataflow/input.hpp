@@ -35,7 +35,10 @@ namespace internal {
 template <progress::Timestamp T, Container C>
 struct InputSpares final : LocalCounted<InputSpares<T, C>>, core::Keeper {
   explicit InputSpares(LocalPtr<Tee<T, C>> tee_in) : tee(std::move(tee_in)) {}
-  void keep(const OutputToken<T>& token) { used(token.scope->context->plane.spares()); }
+  void keep(const OutputToken<T>& token) {
+    if (!used_again()) [[unlikely]]
+      used(token.scope->context->plane.spares());
+  }
   void release_spares() override { tee->release_spares(); }
 
   LocalPtr<Tee<T, C>> tee;
@@ -205,11 +208,11 @@ class Input {
         }
         if (is_last) message.batch = std::move(batch_);
         attached_[i].tee->push(message);
+        if (attached_[i].tee->may_hold()) unflushed_ = true;
         if (is_last) batch_ = std::move(message.batch);
       });
     }
     batch_.clear();
-    unflushed_ = true;
     forget_failed();
   }
 

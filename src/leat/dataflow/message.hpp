@@ -17,6 +17,9 @@ struct Message {
   C batch;
 };
 
+template <class T, Container C>
+class MessageRing;
+
 /// Where batches go in.
 template <class T, Container C>
 class Push {
@@ -62,6 +65,10 @@ class Pull {
 
   /// Whether there may be something to pull.
   [[nodiscard]] virtual bool was_pending() const = 0;
+
+  /// Where all that may be pulled waits, if it does so within the worker and nobody wants to know;
+  /// null if not.
+  [[nodiscard]] virtual MessageRing<T, C>* ring() noexcept { return nullptr; }
 
   /// Gives back memory that is kept for records to come.
   virtual void release_spares() {}

@@ -44,6 +44,18 @@ class MessageRing {
     return true;
   }
 
+  /// The oldest; leaves `spare`, an empty batch, in its place. Requires: some waits.
+  [[nodiscard]] Message<T, C> take(C& spare) {
+    LEAT_DCHECK(!empty(), "no message waits");
+    Message<T, C>& place = places_[head_ & (capacity_ - 1)];
+    Message<T, C> oldest{std::move(place.stamp), std::move(place.batch)};
+    if (tail_ - head_ > kKept) [[unlikely]]
+      spare = C{};
+    std::swap(place.batch, spare);
+    if (++head_ == tail_) head_ = tail_ = 0;
+    return oldest;
+  }
+
   /// Gives back the memory of places where nothing waits.
   void release_spares() {
     if (empty()) {

@@ -27,7 +27,8 @@ struct Notification {
   Capability<T> capability;
   std::size_t count = 0;
 
-  Notification(Capability<T> what, std::size_t times) : capability(std::move(what)), count(times) {}
+  Notification(Capability<T>&& what, std::size_t times)
+      : capability(std::move(what)), count(times) {}
   [[nodiscard]] const T& time() const { return capability.time(); }
 };
 
@@ -55,11 +56,12 @@ class Notificator {
   [[nodiscard]] std::optional<Notification<T>> next(const Frontiers&... frontiers) {
     const auto open = [&](const T& time) { return (frontiers.less_equal(time) || ...); };
     if constexpr (kTotal) {
-      if (!least_ || open(least_.held_time())) return std::nullopt;
-      std::optional<Notification<T>> done(std::in_place, std::move(least_), 1U);
-      if (!pending_.empty()) [[unlikely]]
-        take_equal(pending_, *done);
-      if (!pending_.empty()) least_ = pop(pending_);
+      std::optional<Notification<T>> done;
+      if (least_ && !open(least_.held_time())) {
+        done.emplace(std::move(least_), 1U);
+        if (!pending_.empty()) [[unlikely]]
+          take_next(*done);
+      }
       return done;
     } else {
       if (stale_ || (!is_told_ && available_.empty())) {
@@ -116,8 +118,12 @@ class Notificator {
     }
   }
 
+  [[gnu::noinline]] void take_next(Notification<T>& done) {
+    take_equal(pending_, done);
+    if (!pending_.empty()) least_ = pop(pending_);
+  }
   static Notification<T> take(std::vector<Capability<T>>& heap) {
-    Notification<T> least{pop(heap), 1};
+    Notification<T> least(pop(heap), 1);
     take_equal(heap, least);
     return least;
   }

@@ -20,20 +20,15 @@ class Tee final : public LocalCounted<Tee<T, C>> {
                "one consumer for what cannot be copied");
     may_hold_ = may_hold_ || consumer->may_hold();
     consumers_.push_back(std::move(consumer));
+    only_ = consumers_.size() == 1 ? consumers_.back().get() : nullptr;
   }
 
   void push(Message<T, C>& message) {
-    if (consumers_.empty()) {
-      message.batch.clear();
-      return;
+    if (only_ != nullptr) [[likely]] {
+      only_->push(message);
+    } else {
+      push_to_all(message);
     }
-    if constexpr (CopyableContainer<C>) {
-      for (std::size_t i = 0; i + 1 < consumers_.size(); ++i) {
-        Message<T, C> copy{message.stamp, message.batch};
-        consumers_[i]->push(copy);
-      }
-    }
-    consumers_.back()->push(message);
   }
 
   void flush() {
@@ -47,8 +42,24 @@ class Tee final : public LocalCounted<Tee<T, C>> {
   }
 
  private:
+  [[gnu::noinline]] void push_to_all(Message<T, C>& message) {
+    if (consumers_.empty()) {
+      message.batch.clear();
+      return;
+    }
+    if constexpr (CopyableContainer<C>) {
+      Message<T, C> copy{message.stamp, C{}};
+      for (std::size_t i = 0; i + 1 < consumers_.size(); ++i) {
+        copy.batch = message.batch;  // into the memory that the consumer before gave back
+        consumers_[i]->push(copy);
+      }
+    }
+    consumers_.back()->push(message);
+  }
+
   bool may_hold_ = false;
   SmallVector<PushPtr<T, C>, 1> consumers_;
+  Push<T, C>* only_ = nullptr;  // the consumer, if there is one
 };
 
 }  // namespace leat::dataflow

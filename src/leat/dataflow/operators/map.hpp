@@ -56,6 +56,7 @@ class MapOp : public Named<MapOp<F>> {
                              auto session = output.session(message);
                              for (auto&& record : message.records())
                                session.give(f(std::move(record)));
+                             session.flush();
                            });
                          });
   }
