@@ -8,9 +8,13 @@ namespace leat::queue::internal {
 
 Result<core::Segment> open_segment(const Where& where, const core::SegmentSpec& spec,
                                    const core::SegmentKind& kind) {
+  if (where.name.name.empty()) {
+    if (where.opening == Opening::join || where.opening == Opening::observe) {
+      return Error{spec.kind + ": asked to join what is there; found no name; say its name"};
+    }
+    return core::Segment::make_private(spec, kind, where.options);
+  }
   switch (where.opening) {
-    case Opening::private_memory:
-      return core::Segment::make_private(spec, kind, where.options);
     case Opening::create:
       return core::Segment::create(where.name, spec, kind, where.options);
     case Opening::join:

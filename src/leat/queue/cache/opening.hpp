@@ -1,8 +1,7 @@
 // What      Where a cache, a board or a slab lies: in this process's own memory, or in a segment that
 //           processes find by name. All objects of this folder are opened alike.
-// Shape     auto here   = SeqlockArray<Price>::open({}, 1000);                      // private
-//           auto shared = SeqlockArray<Price>::open({.name = {.name = "prices"},
-//                                                    .opening = Opening::create_or_join}, 1000);
+// Shape     auto here   = SeqlockArray<Price>::open({}, 1000);       // no name: private
+//           auto shared = SeqlockArray<Price>::open({.name = {.name = "prices"}}, 1000);
 #pragma once
 
 #include <leat/base/identity.hpp>
@@ -17,23 +16,23 @@
 namespace leat::queue {
 
 enum class Opening : std::uint8_t {
-  private_memory,  ///< no name; nobody joins
-  create,          ///< an error if the name is taken
-  join,            ///< an error if there is none
+  create,  ///< an error if the name is taken
+  join,    ///< an error if there is none
   create_or_join,
   replace,  ///< what has the name now is retired
   observe,  ///< to look only: takes no place and needs no right to write
 };
 
 struct Where {
+  /// Empty: in this process's own memory, where nobody else comes.
   core::SegmentName name{};
-  Opening opening = Opening::private_memory;
+  Opening opening = Opening::create_or_join;
   core::SegmentOptions options{};
 };
 
 namespace internal {
 
-/// Opens a segment as `where` says.
+/// Opens a segment as `where` says. Errors: what Segment says; to join what has no name.
 [[nodiscard]] Result<core::Segment> open_segment(const Where& where, const core::SegmentSpec& spec,
                                                  const core::SegmentKind& kind);
 

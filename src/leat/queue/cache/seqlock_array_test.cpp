@@ -125,6 +125,12 @@ TEST(SeqlockArray, RefusesToBeOfNothing) {
   EXPECT_NE(more.error().message.find("take fewer"), std::string::npos) << more.error().message;
 }
 
+TEST(SeqlockArray, WithoutANameThereIsNothingToJoin) {
+  const auto array = SeqlockArray<Price>::open({.opening = Opening::join}, 1);
+  ASSERT_FALSE(array);
+  EXPECT_NE(array.error().message.find("found no name"), std::string::npos);
+}
+
 TEST(SeqlockArray, IsSharedByName) {
   const core::TestFolder folder;
   auto one = SeqlockArray<Price>::open(shared(folder, Opening::create_or_join), 8).value();

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace leat::queue {
@@ -45,9 +46,10 @@ class RingBell {
     return false;
   }
 
-  /// Sleeps until rung, or for `at_most`, unless `recheck()` is true. May return early.
+  /// Sleeps until rung, or for `at_most` if that is said, unless `recheck()` is true. May return
+  /// early.
   template <class Recheck>
-  void sleep(Recheck&& recheck, Nanos at_most) {
+  void sleep(Recheck&& recheck, std::optional<Nanos> at_most) {
     const std::uint32_t seen = word_.fetch_or_seq_cst(kSleeping, doze{}, doze{}) | kSleeping;
     LEAT_RING_STEP("sleep.bit_set");
     if (std::forward<Recheck>(recheck)()) return;

@@ -66,6 +66,7 @@ class BroadcastConsumer {
   BroadcastConsumer(internal::Sitting sitting, const ConsumerOptions& options) noexcept
       : sitting_(std::move(sitting)),
         slots_(reinterpret_cast<const RingSlot<T>*>(core().slots())),
+        cursor_(&sitting_.seat().cursor),
         mask_(core().shape().mask()),
         next_(sitting_.at().cursor),
         publish_mask_(publish_mask(core().shape(), options)),
@@ -198,15 +199,19 @@ class BroadcastConsumer {
   }
   [[nodiscard]] RingCore& core() const noexcept { return sitting_.core(); }
 
-  /// Sleeps until something may be there, for at most so long. Requires: a wakeable ring; checked.
-  void sleep(Nanos at_most) {
+  /// Sleeps until something may be there, for at most so long if that is said; may end early.
+  ///
+  /// Requires: a wakeable ring, and the right to write to it; checked.
+  void sleep(std::optional<Nanos> at_most) {
     LEAT_CHECK(core().shape().wakeable, "asked to sleep on a ring that is not wakeable");
+    LEAT_CHECK(sitting_.at().place != RingCore::kNoSeat,
+               "an observer of a ring cannot sleep on it");
     publish_cursor();
-    if (at_most <= Nanos{0}) return;
+    if (at_most && *at_most <= Nanos{0}) return;
     core().words().bell.sleep(
         [this] {
           return !LEAT_MUTANT("ring.sleep_unchecked") &&
-                 slots_[next_ & mask_].stamp.look_seq_cst() >= stamp::busy(next_);
+                 slots_[next_ & mask_].stamp.look_seq_cst() > stamp::busy(next_);
         },
         at_most);
   }
@@ -337,10 +342,11 @@ class BroadcastConsumer {
     return why;
   }
 
-  void publish_cursor() noexcept { sitting_.seat().cursor.set(next_); }
+  void publish_cursor() noexcept { cursor_->set(next_); }
 
   internal::Sitting sitting_;
   const RingSlot<T>* slots_;
+  RingCursor* cursor_;
   std::uint64_t mask_;
   std::uint64_t next_;
   std::uint64_t publish_mask_;

@@ -1,4 +1,6 @@
 // Broadcast over rings of both kinds: delivery, laps and losses, starts, batches, the ways to consume.
+#include <leat/queue/ring/consumer.hpp>
+
 #include <leat/queue/ring/test_ring.hpp>
 
 #include <gtest/gtest.h>

@@ -64,26 +64,28 @@ std::string_view role_name(SeatRole role) noexcept {
 
 class RingCore::Lock {
  public:
-  explicit Lock(const RingCore& core) : word_(core.words_->lock) {
+  static constexpr unsigned kForEver = ~0U;
+
+  explicit Lock(const RingCore& core, unsigned tries_max = kForEver) : word_(core.words_->lock) {
     const std::uint64_t self = core.peers_->self();
-    for (unsigned tries = 1;; ++tries) {
+    for (unsigned tries = 1; tries < tries_max; ++tries) {
       std::uint64_t holder = 0;
-      if (word_.compare_exchange_strong_acquire(holder, self, registry{})) break;
-      if (tries % 64 == 0 && core.peers_->is_dead(holder) &&
-          word_.compare_exchange_strong_acquire(holder, self, registry{})) {
-        break;
-      }
+      is_held_ = word_.compare_exchange_strong_acquire(holder, self, registry{}) ||
+                 (tries % 64 == 0 && core.peers_->is_dead(holder) &&
+                  word_.compare_exchange_strong_acquire(holder, self, registry{}));
+      if (is_held_) break;
       spin_pause();
       if (tries % 16 == 0) std::this_thread::yield();
     }
-    // Whatever is still being made was left by a holder who died.
-    for (std::uint32_t i = 0; i < core.shape_.seats; ++i) free_unfinished(core.seats_[i].state);
-    for (std::uint32_t i = 0; i < core.shape_.groups; ++i) free_unfinished(core.groups_[i].state);
+    if (!is_held_) return;
     LEAT_RING_STEP("lock.held");
+    // Whatever is still being made was left by a holder who died.
+    for (std::uint32_t i = 0; i < core.shape_.groups; ++i) free_unfinished(core.groups_[i].state);
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock() {
+    if (!is_held_) return;
     LEAT_RING_STEP("lock.giving_back");
     word_.store_release(0, registry{});
   }
@@ -96,11 +98,18 @@ class RingCore::Lock {
   }
 
   Atomic<std::uint64_t>& word_;
+  bool is_held_ = false;
+
+ public:
+  [[nodiscard]] bool is_held() const noexcept { return is_held_; }
 };
 
 RingCore::RingCore(std::byte* memory, const RingShape& shape,
                    std::shared_ptr<const RingPeers> peers, std::shared_ptr<const void> keep)
-    : shape_(shape), peers_(std::move(peers)), keep_(std::move(keep)) {
+    : shape_(shape),
+      peers_(std::move(peers)),
+      keep_(std::move(keep)),
+      unseen_(std::make_unique<RingSeat>()) {
   const RingLayout layout = ring_layout(shape);
   words_ = reinterpret_cast<RingWords*>(memory + layout.words);
   seats_ = reinterpret_cast<RingSeat*>(memory + layout.seats);
@@ -159,6 +168,13 @@ Result<RingCore::Seated> RingCore::sit(SeatRole role, std::string_view label, St
     return Error{"ring: asked for a reliable " + what +
                  "; found a ring whose producers wait for nobody; make it with reliable = true"};
   }
+  if (observes_) {
+    if (role == SeatRole::broadcast && !reliable) {
+      return Seated{.place = kNoSeat, .generation = 0, .cursor = resolve(start)};
+    }
+    return Error{"ring: asked for a " + std::string(reliable ? "reliable " : "") + what +
+                 "; found memory that may only be read; join the ring with the right to write"};
+  }
   const Lock lock(*this);
   if (role == SeatRole::producer && shape_.kind == RingKind::single_producer) {
     free_dead_seats();
@@ -198,13 +214,14 @@ Result<RingCore::Seated> RingCore::sit(SeatRole role, std::string_view label, St
       LEAT_RING_STEP("sit.done");
       return at;
     }
-    if (free_dead_seats() == 0) break;
+    if (free_dead_seats().freed == 0) break;
   }
   return Error{"ring: asked for a " + what + "; found all " + std::to_string(shape_.seats) +
                " seats taken by the living; make the ring with more seats"};
 }
 
 void RingCore::leave(const Seated& seat) noexcept {
+  if (seat.place == kNoSeat) return;
   RingSeat& at = seats_[seat.place];
   std::uint64_t word = at.state.load_acquire(seated{});
   SeatState state = SeatState::of(word);
@@ -220,7 +237,10 @@ void RingCore::leave(const Seated& seat) noexcept {
 std::uint64_t RingCore::limit(std::uint64_t frontier) noexcept {
   if (!LEAT_MUTANT("ring.limit_without_epoch")) words_->epoch.fetch_add_acq_rel(1, gate{}, gate{});
   std::uint64_t least = frontier;
-  if (const Slowest found = slowest(); found.cursor < least) least = found.cursor;
+  if (const Slowest found = slowest();
+      found.cursor < least && !LEAT_MUTANT("ring.forget_the_slow")) {
+    least = found.cursor;
+  }
   return least + shape_.slots;
 }
 
@@ -290,39 +310,54 @@ std::uint64_t RingCore::headroom() const noexcept {
   return used >= shape_.slots ? 0 : shape_.slots - used;
 }
 
-std::size_t RingCore::repair() {
-  const Lock lock(*this);
-  return free_dead_seats();
+bool RingCore::try_repair() {
+  const Lock lock(*this, 10'000);
+  return lock.is_held() && free_dead_seats().left == 0;
 }
 
-std::size_t RingCore::free_dead_seats() {
-  std::size_t freed = 0;
+std::size_t RingCore::repair() {
+  if (observes_) return 0;
+  const Lock lock(*this);
+  return free_dead_seats().freed;
+}
+
+RingCore::Repaired RingCore::free_dead_seats() {
+  Repaired repaired;
   bool producer_died = false;
   for (std::uint32_t i = 0; i < shape_.seats; ++i) {
     const SeatState state = state_of(i);
     if (state.status == SeatStatus::free) continue;
     if (!peers_->is_dead(seats_[i].owner.load_relaxed())) continue;  // `seated` ordered it
     if (state.role == SeatRole::producer) {
-      if (shape_.kind == RingKind::many_producers) bury_in_flight(i);
+      if (shape_.kind == RingKind::many_producers && !bury_in_flight(i)) {
+        ++repaired.left;
+        continue;
+      }
       producer_died = true;
     }
     LEAT_RING_STEP("repair.buried");
     seats_[i].state.store_release(SeatState{.generation = state.generation + 1}.word(), seated{});
-    ++freed;
+    ++repaired.freed;
   }
   if (producer_died && shape_.kind == RingKind::single_producer) finish_single_producer();
-  return freed;
+  return repaired;
 }
 
-void RingCore::bury_in_flight(std::uint32_t place) {
+bool RingCore::bury_in_flight(std::uint32_t place) {
   // Relaxed: its owner is dead, and the proof of that ordered all it did.
   const std::uint64_t first = seats_[place].cursor.read_relaxed();
   const std::uint64_t count = seats_[place].count.load_relaxed();
-  if (first == kNone) return;
+  if (first == kNone) return true;
+  bool settled = true;
   for (std::uint64_t n = first; n != first + count; ++n) {
-    if (stamp(n).look() != stamp::busy(n) || lives_elsewhere(n)) continue;
-    if (stamp(n).bury(n)) words_->buried.fetch_add_relaxed(1);  // a count, no more
+    if (stamp(n).look() != stamp::busy(n)) continue;
+    if (lives_elsewhere(n)) {
+      settled = LEAT_MUTANT("ring.free_unsettled");
+    } else if (stamp(n).bury(n)) {
+      words_->buried.fetch_add_relaxed(1);  // a count, no more
+    }
   }
+  return settled;
 }
 
 // Two producers may have tried for the same sequence: the one that lost must not be taken for the
@@ -362,6 +397,10 @@ Result<RingCore::Joined> RingCore::join_group(std::string_view name, StartAt sta
   if (reliable && !shape_.reliable) {
     return Error{"ring: asked for the reliable group \"" + std::string(name) +
                  "\"; found a ring whose producers wait for nobody; make it with reliable = true"};
+  }
+  if (observes_) {
+    return Error{"ring: asked for the group \"" + std::string(name) +
+                 "\"; found memory that may only be read; join the ring with the right to write"};
   }
   const std::uint64_t key = fnv1a(name);
   const Lock lock(*this);

@@ -11,7 +11,8 @@
 //           and what its member held is claimed by others.
 // Invariants
 //   (1) A busy slot belongs to a seat whose range of in-flight sequences has it; a losing producer
-//       may have it in its range, too. It is buried when all seats that have it are dead.
+//       may have it in its range, too. It is buried when all seats that have it are dead, and no
+//       seat of a dead producer is freed before its whole range is settled.
 //   (2) Seats and groups change under the lock, except that who sits may leave.
 //   (3) Sequences are claimed without gaps, except that a lossy ring of many producers passes over
 //       one whose slot is still busy a lap behind; then nothing gates, and readers pass over it, too.
@@ -108,6 +109,8 @@ class RingCore {
  public:
   /// What an in-flight range of nothing begins with.
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  /// The place of a consumer that only observes.
+  static constexpr std::uint32_t kNoSeat = ~std::uint32_t{0};
 
   /// `memory` is aligned to kRingAlign and has `ring_layout(shape).total` bytes, zeros when the
   /// ring is new; `keep` holds it.
@@ -117,7 +120,9 @@ class RingCore {
   [[nodiscard]] const RingShape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::byte* slots() const noexcept { return slots_; }
   [[nodiscard]] RingWords& words() const noexcept { return *words_; }
-  [[nodiscard]] RingSeat& seat(std::uint32_t place) const noexcept { return seats_[place]; }
+  [[nodiscard]] RingSeat& seat(std::uint32_t place) const noexcept {
+    return place == kNoSeat ? *unseen_ : seats_[place];
+  }
   [[nodiscard]] RingGroup& group(std::uint32_t place) const noexcept { return groups_[place]; }
   [[nodiscard]] Atomic<std::uint64_t>* claims(std::uint32_t group) const noexcept {
     return claims_ + std::size_t{group} * shape_.window;
@@ -153,7 +158,7 @@ class RingCore {
   /// Closes a seat that the caller took; nothing if it was taken from him.
   void leave(const Seated& seat) noexcept;
   [[nodiscard]] SeatState state_of(std::uint32_t place) const noexcept {
-    return SeatState::of(seats_[place].state.load_acquire(seated{}));
+    return SeatState::of(seat(place).state.load_acquire(seated{}));
   }
 
   // Groups.
@@ -186,8 +191,13 @@ class RingCore {
   [[nodiscard]] std::uint64_t headroom() const noexcept;
 
   /// Frees what the dead left. Returns: how many seats that were. Waits for the lock; asks the
-  /// peers about each seat.
+  /// peers about each seat. Does nothing in memory that may only be read.
   std::size_t repair();
+  /// The same, unless the lock is not to be had soon. Returns: whether nothing is left to be done.
+  bool try_repair();
+
+  /// In memory that may only be read: consumers attach without a seat, and nobody sees them.
+  void observe_only() noexcept { observes_ = true; }
 
   [[nodiscard]] RingReport report() const;
 
@@ -200,8 +210,12 @@ class RingCore {
     bool is_group = false;
   };
   [[nodiscard]] Slowest slowest() noexcept;
-  std::size_t free_dead_seats();
-  void bury_in_flight(std::uint32_t place);
+  struct Repaired {
+    std::size_t freed = 0;
+    std::size_t left = 0;  // of the dead, to be looked at again
+  };
+  Repaired free_dead_seats();
+  [[nodiscard]] bool bury_in_flight(std::uint32_t place);
   void finish_single_producer();
   [[nodiscard]] bool lives_elsewhere(std::uint64_t sequence) const;
   void open_seat(Seated& seated_at, SeatState state, StartAt start);
@@ -214,6 +228,8 @@ class RingCore {
   std::byte* slots_;
   std::shared_ptr<const RingPeers> peers_;
   std::shared_ptr<const void> keep_;
+  std::unique_ptr<RingSeat> unseen_;  // stands in for a seat where there can be none
+  bool observes_ = false;
 };
 
 /// A ring's memory in this process alone: zeros, aligned. Threads of it share the ring.

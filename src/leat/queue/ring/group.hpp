@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -125,13 +126,13 @@ class GroupMember {
   [[nodiscard]] RingCore& core() const noexcept { return sitting_.core(); }
 
   /// As BroadcastConsumer's. Requires: a wakeable ring; checked.
-  void sleep(Nanos at_most) {
+  void sleep(std::optional<Nanos> at_most) {
     LEAT_CHECK(core().shape().wakeable, "asked to sleep on a ring that is not wakeable");
-    if (at_most <= Nanos{0}) return;
+    if (at_most && *at_most <= Nanos{0}) return;
     core().words().bell.sleep(
         [this] {
           const std::uint64_t next = first_unclaimed();
-          return core().stamp(next).look_seq_cst() >= stamp::busy(next);
+          return core().stamp(next).look_seq_cst() > stamp::busy(next);
         },
         at_most);
   }

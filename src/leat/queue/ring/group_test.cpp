@@ -1,5 +1,7 @@
 // Collaborative groups: each message once, whoever polls when; what the dead and the leaving held comes
 // again; losses are counted once.
+#include <leat/queue/ring/group.hpp>
+
 #include <leat/queue/ring/test_ring.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include <leat/queue/ring/memory.hpp>
 #include <leat/queue/ring/shape.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -59,7 +58,7 @@ Result<void> check_ring_shape(const RingShape& shape) {
 Result<RingShape> ring_shape(const RingOptions& options, std::uint32_t payload_bytes,
                              std::uint32_t stride) {
   if (auto right = within("slots", options.slots, 1, kRingSlotsMax); !right) return right.error();
-  if (auto right = within("messages of a window", options.window, 0, kRingWindowMax); !right) {
+  if (auto right = within("messages of a window", options.window, 1, kRingWindowMax); !right) {
     return right.error();
   }
   RingShape shape;
@@ -69,9 +68,7 @@ Result<RingShape> ring_shape(const RingOptions& options, std::uint32_t payload_b
   shape.stride = stride;
   shape.seats = options.seats;
   shape.groups = options.groups;
-  shape.window = options.window > 0
-                     ? std::bit_ceil(options.window)
-                     : static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.slots, 1024));
+  shape.window = std::bit_ceil(options.window);
   shape.reliable = options.reliable;
   shape.wakeable = options.wakeable;
   if (auto right = check_ring_shape(shape); !right) return right.error();

@@ -36,9 +36,8 @@ struct RingOptions {
   std::uint32_t seats = 32;
   /// Collaborative groups, which live as long as the ring.
   std::uint32_t groups = 4;
-  /// Messages of a group that its members may hold at the same moment. 0: as many as `slots`, but
-  /// at most 1024. Rounded up to a power of two.
-  std::uint32_t window = 0;
+  /// Messages of a group that its members may hold at the same moment. Rounded up to a power of two.
+  std::uint32_t window = 256;
 };
 
 struct RingShape {

@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -143,7 +144,7 @@ class SpscProducer {
       head_seen_ = words_->head.load_acquire(SpscWords::recycle{});
       if (tail_ - head_seen_ >= slots_) return Push::full;
     }
-    records_[tail_ & (slots_ - 1)].set(value);
+    records_[tail_ & (slots_ - 1)].write() = value;
     LEAT_RING_STEP("spsc.filled");
     ++tail_;
     publish();
@@ -157,7 +158,8 @@ class SpscProducer {
     }
     const std::uint64_t room = slots_ - std::min(slots_, tail_ - head_seen_);
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, values.size()));
-    for (std::size_t i = 0; i < count; ++i) records_[(tail_ + i) & (slots_ - 1)].set(values[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      records_[(tail_ + i) & (slots_ - 1)].write() = values[i];
     if (count == 0) return 0;
     tail_ += count;
     publish();
@@ -255,9 +257,9 @@ class SpscConsumer {
   }
 
   /// Sleeps until something may be there. Requires: a wakeable ring; checked.
-  void sleep(Nanos at_most) {
+  void sleep(std::optional<Nanos> at_most) {
     LEAT_CHECK(lease_.body().shape.wakeable, "asked to sleep on a ring that is not wakeable");
-    if (at_most <= Nanos{0}) return;
+    if (at_most && *at_most <= Nanos{0}) return;
     words_->bell.sleep([this] { return words_->tail.load_seq_cst(SpscWords::publish{}) != head_; },
                        at_most);
   }

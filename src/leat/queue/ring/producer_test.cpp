@@ -1,4 +1,6 @@
 // Rings whose producers wait: credit, deadlines, eviction; who joins is not overtaken.
+#include <leat/queue/ring/producer.hpp>
+
 #include <leat/queue/ring/test_ring.hpp>
 
 #include <gtest/gtest.h>
