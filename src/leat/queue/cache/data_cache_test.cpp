@@ -321,6 +321,37 @@ TEST(DataCacheInPlace, AHoldOfADeadProcessIsTakenBack) {
   EXPECT_TRUE(cache.reader());
 }
 
+TEST(DataCache, AWriterThatDiesLeavesItsBytesToTheNext) {
+  const core::TestFolder folder;
+  const auto where = [&](Opening opening) {
+    return Where{.name = {.name = "cache", .base = folder.path()}, .opening = opening};
+  };
+  DataCache cache =
+      DataCache::open(where(Opening::create), {.capacity_bytes = 128, .payload_max = 64}).value();
+  DataCacheWriter writer = cache.writer().value();
+  core::ChildProcess child([&](const core::ChildProcess& me) {
+    DataCache mine = DataCache::open(where(Opening::join), {}).value();
+    DataCacheWriter dying = mine.writer().value();
+    auto room = dying.reserve(64);
+    if (!room) return 1;
+    room->write(0, payload(32, 1));
+    me.say('r');
+    core::ChildProcess::wait_for_ever();
+  });
+  ASSERT_EQ(child.listen(), 'r');
+  EXPECT_EQ(child.kill(), -1);
+  PayloadRef ref;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    ASSERT_EQ(writer.write(payload(64, i), ref), Put::ok);
+    EXPECT_EQ(ref.position % 128, 64U) << "the dead one's bytes";
+    EXPECT_EQ(copy_of(cache, ref), payload(64, i));
+  }
+  EXPECT_EQ(cache.segment().reap(), 1U);
+  ASSERT_EQ(writer.write(payload(64, 77), ref), Put::ok);
+  EXPECT_EQ(ref.position % 128, 0U);
+  EXPECT_EQ(copy_of(cache, ref), payload(64, 77));
+}
+
 TEST(DataCache, IsSharedByName) {
   const core::TestFolder folder;
   const auto where = [&](Opening opening) {
