@@ -315,7 +315,19 @@ void carry_all(RingKind kind, std::index_sequence<kSizes...>) {
   (carries<kSizes>(kind), ...);
 }
 
-// tests/stress/ring_sizes_test.cpp has all of 1 to 4096.
+// The bytes of every size are copied in base/word_copy_test.cpp; here, where they lie.
+static_assert([] {
+  for (std::size_t bytes = 1; bytes <= 4096; ++bytes) {
+    const std::size_t align = internal::slot_align(bytes);
+    const std::size_t slot = (8 + words_for(bytes) * 8 + align - 1) / align * align;
+    if (slot < bytes + 8 || slot % 8 != 0) return false;
+    // Up to a line less its stamp a slot never lies across two.
+    if (bytes <= 56 && (slot > 64 || 64 % slot != 0)) return false;
+    if (bytes > 56 && slot >= bytes + 16) return false;
+  }
+  return true;
+}());
+
 TEST_P(EitherRing, CarriesRecordsOfTheSizesWhereItsCodeDiffers) {
   carry_all(GetParam(), std::index_sequence<1, 7, 8, 9, 24, 55, 56, 57, 64, 65, 127, 128, 129, 136,
                                             137, 255, 1000, 4095, 4096>{});

@@ -3,8 +3,8 @@
 // Protocol  The caller makes an IdleSteps per wait, and takes a step after each look in vain.
 // Limits    Sleeping needs a ring that was made `wakeable`.
 // Cost      A pause takes 10 to 140 cycles, by processor. A consumer that polls without one takes
-//           the slot's line away from the producer that writes it: a few pauses make one producer
-//           faster and a message later. Measure with your traffic: `./dev bench run ring_pacing`.
+//           the slot's line away from the producer that writes it: a few pauses can make a stream
+//           faster and a lone message later, so it is the caller's choice.
 #pragma once
 
 #include <leat/base/clock.hpp>
