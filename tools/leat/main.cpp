@@ -5,6 +5,8 @@
 #include "compute.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "queues/options.hpp"
+#include "queues/run.hpp"
 #include "terminal.hpp"
 #include "version.hpp"
 
@@ -14,7 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <string>
 #include <string_view>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -63,12 +68,30 @@ int run(const RunPackages& options) {
   return finish(outcome);
 }
 
+/// Runs until it is done or the process is ended: nothing of it has to be put away.
+int run(const RunQueues& options) {
+  const RealClock clock;
+  QueuesWorld world{clock, [](std::string_view text) { print(stdout, text); },
+                    [](std::string_view text) { print(stderr, text); },
+                    [](Nanos time) { std::this_thread::sleep_for(time); }};
+  const ExitCode code = run_queues(options, world);
+  return finish({code, "", ""});
+}
+
 }  // namespace
 }  // namespace leat::tool
 
 int main(int argc, char** argv) {
   using namespace leat::tool;
   const std::vector<std::string_view> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (!words.empty() && words.front() == "queues") {
+    const auto queues = parse_queues(std::span(words).subspan(1));
+    if (const auto* failure = std::get_if<Failure>(&queues)) {
+      return finish({failure->code, "", "leat: " + failure->message + "\n"});
+    }
+    if (const auto* options = std::get_if<RunQueues>(&queues)) return run(*options);
+    return finish({ExitCode::ok, std::string(queues_help_text()), ""});
+  }
   const auto parsed = parse_command(words);
   if (const auto* failure = std::get_if<Failure>(&parsed)) {
     return finish({failure->code, "", "leat: " + failure->message + "\n"});

@@ -214,6 +214,8 @@ std::string_view help_text() noexcept {
 Usage:
   leat run packages [option...]   rank the packages of this machine by what breaks without them
   leat run --help                 all options of that
+  leat queues [command...]        look at the rings that processes share on this machine
+  leat queues --help              all commands of that
   leat --version
   leat --help
 
