@@ -1,4 +1,4 @@
-#include <leat/base/identity.hpp>
+#include <leat/base/identity/versions.hpp>
 
 #include <leat/base/codec.hpp>
 
