@@ -21,7 +21,6 @@ struct Fuel {
 
   std::int64_t per_activation = kUnlimited;
   std::int64_t left = kUnlimited;  // of the run of the task that is running
-  int exceptions = 0;              // that were under way when the worker's step began
 
   [[nodiscard]] bool is_spent() const noexcept { return left <= 0; }
 };

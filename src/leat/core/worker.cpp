@@ -1,7 +1,6 @@
 #include <leat/core/worker.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -100,7 +99,6 @@ void Worker::idle(std::optional<Nanos> timeout) {
 void Worker::run_active() {
   if (++counters_.steps % kStepsPerSweep == 0) spares_.sweep();
   if (const auto* reason = stop_.reason()) throw Stopped(*reason);
-  fuel_.exceptions = std::uncaught_exceptions();
   struct Run {  // also ended by an exception, and the task that threw with it
     Worker& worker;
     explicit Run(Worker& w) : worker(w) { worker.active_.enter_run(); }

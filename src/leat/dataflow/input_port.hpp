@@ -54,8 +54,8 @@ struct InputCore final : OperatorContext<T>::Reading, LocalCounted<InputCore<T, 
   MessageRing<T, C>* ring;  // of `pull`; null: it has to be asked
   C spare;                  // an emptied batch on its way back to the sender
   progress::PortIndex target;
-  std::uint32_t activation = 0;
-  std::uint32_t taken = 0;  // in this activation
+  std::uint16_t activation = 0;  // the last that took something, modulo 2^16
+  std::uint16_t taken = 0;       // in it
 
   void keep() {
     if (!this->used_again()) [[unlikely]]
@@ -227,8 +227,8 @@ class InputPort {
   std::optional<Received<T, C>> take() {
     auto& core = *core_;
     auto& context = *core.context;
-    if (core.activation != context.activation) {
-      core.activation = context.activation;
+    if (const auto now = static_cast<std::uint16_t>(context.activation); core.activation != now) {
+      core.activation = now;
       core.taken = 0;
     }
     std::optional<Received<T, C>> received;

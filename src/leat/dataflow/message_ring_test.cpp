@@ -45,6 +45,35 @@ TEST(MessageRing, GivesMessagesBackInOrderAlsoWhenItGrowsInBetween) {
   for (std::uint64_t i = 0; i < 35; ++i) EXPECT_EQ(times[i], i);
 }
 
+TEST(MessageRing, TakesTheOldestAndLeavesASpareInItsPlace) {
+  Ring ring;
+  send(ring, 3);
+  send(ring, 4);
+  Batch spare(50, 1);
+  const int* const memory = spare.data();
+  spare.clear();
+  const Letter first = ring.take(spare);
+  EXPECT_EQ(first.stamp.first(), 3U);
+  EXPECT_EQ(first.batch, Batch{3});
+  EXPECT_EQ(spare.capacity(), 0U);
+  EXPECT_EQ(ring.take(spare).stamp.first(), 4U);
+  EXPECT_TRUE(ring.empty());
+  Letter sent = letter(5, {5});
+  ring.push(sent);
+  EXPECT_EQ(sent.batch.data(), memory);  // the spare has come to the sender
+  EXPECT_TRUE(sent.batch.empty());
+}
+
+TEST(MessageRing, TakenFromManyItLetsSparesGo) {
+  Ring ring;
+  for (std::uint64_t time = 0; time < 5; ++time) send(ring, time);
+  Batch spare(50, 1);
+  spare.clear();
+  EXPECT_EQ(ring.take(spare).stamp.first(), 0U);
+  EXPECT_EQ(spare.capacity(), 0U);
+  for (std::uint64_t time = 1; time < 5; ++time) EXPECT_EQ(ring.take(spare).stamp.first(), time);
+}
+
 TEST(MessageRing, HandsTheMemoryOfAnEmptiedBatchBackToTheSender) {
   Ring ring;
   Letter sent = letter(0, Batch(100, 1));

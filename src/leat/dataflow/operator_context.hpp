@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -70,10 +69,8 @@ struct OperatorContext final : ActivationPlace {
   std::uint32_t activation = 0;      // counts runs of the operator, modulo 2^32
   bool own_accounts = false;         // its logic does them; nobody else knows what it holds
   bool more = false;                 // an input was left with messages in it
-  bool is_running = false;
 
   void begin() noexcept {
-    is_running = true;
     ++activation;
     more = false;
     fuel = tank->per_activation;
@@ -86,12 +83,7 @@ struct OperatorContext final : ActivationPlace {
       output->flush();
     }
     tank->left -= tank->per_activation - fuel + core::Fuel::kActivation;
-    is_running = false;
     return more;
-  }
-  /// How many exceptions are under way of which nothing here is the cause.
-  [[nodiscard]] int exceptions() const noexcept {
-    return is_running ? tank->exceptions : std::uncaught_exceptions();
   }
   void flush_at_end(Flushable& output) noexcept {
     if (output.is_waiting_) return;

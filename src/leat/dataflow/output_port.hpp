@@ -10,13 +10,13 @@
 
 #include <concepts>
 #include <cstdint>
-#include <exception>
 #include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <leat/base/exceptions.hpp>
 #include <leat/base/local_ptr.hpp>
 #include <leat/base/small_vector.hpp>
 #include <leat/base/usage_error.hpp>
@@ -88,7 +88,7 @@ class [[nodiscard]] Session {
   ~Session() noexcept(false) {
     core_.in_session = false;
     if (record_count(core_.message.batch) == 0) return;
-    if (std::uncaught_exceptions() > exceptions_) {
+    if (exceptions_under_way() > exceptions_) {
       core_.message.batch.clear();
     } else {
       core_.ship();
@@ -114,7 +114,7 @@ class [[nodiscard]] Session {
       }
     }
   }
-  /// Sends what was given so far. Destruction does the same, but must ask whether something failed.
+  /// Sends what was given so far. Destruction does the same, unless an exception causes it.
   void flush() { core_.ship(); }
   /// Sends a batch as it is, after what was given before it. Leaves an empty one.
   void give_batch(C& batch) {
@@ -127,7 +127,7 @@ class [[nodiscard]] Session {
 
   /// For output ports.
   [[gnu::always_inline]] Session(internal::OutputCore<T, C>& core, const Stamp<T>& stamp)
-      : core_(core), exceptions_(core.context->exceptions()) {
+      : core_(core) {
     if (core_.in_session) [[unlikely]]
       core_.refuse_second_session();
     core_.in_session = true;
@@ -136,7 +136,7 @@ class [[nodiscard]] Session {
 
  private:
   internal::OutputCore<T, C>& core_;
-  int exceptions_;  // under way when this was made
+  int exceptions_ = exceptions_under_way();  // when this was made
 };
 
 /// Records on their way out of an operator through a builder of the author's own. What it still
@@ -149,7 +149,7 @@ class [[nodiscard]] BuiltSession {
   BuiltSession(const BuiltSession&) = delete;
   BuiltSession& operator=(const BuiltSession&) = delete;
   ~BuiltSession() noexcept(false) {
-    const bool failed = std::uncaught_exceptions() > exceptions_;
+    const bool failed = exceptions_under_way() > exceptions_;
     while (Batch* const batch = builder_.finish()) {
       if (!failed) session_.give_batch(*batch);
     }
@@ -172,7 +172,7 @@ class [[nodiscard]] BuiltSession {
  private:
   Session<T, Batch> session_;
   B& builder_;
-  int exceptions_ = std::uncaught_exceptions();  // under way when this was made
+  int exceptions_ = exceptions_under_way();  // when this was made
 };
 
 /// Where an operator sends records.

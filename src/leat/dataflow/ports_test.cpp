@@ -70,6 +70,24 @@ TEST(Session, SendsWhatItWasGivenInOneBatchWhenItEnds) {
   EXPECT_EQ(seen.records, (std::vector<int>{1, 2, 3, 4}));
 }
 
+TEST(Session, SendsWhatItWasGivenSoFarWhenItIsFlushed) {
+  World world;
+  Seen seen;
+  world[0].dataflow([&](auto& scope) {
+    once(scope, [](auto& output, auto& capability) {
+      auto session = output.session(capability);
+      session.give(1);
+      session.give(2);
+      session.flush();
+      session.flush();  // nothing is left
+      session.give(3);
+    }) | seen.op();
+  });
+  EXPECT_TRUE(world.ends());
+  EXPECT_EQ(seen.sizes, (Sizes{2, 1}));
+  EXPECT_EQ(seen.records, (std::vector<int>{1, 2, 3}));
+}
+
 TEST(Session, SendsFullBatchesBeforeItEnds) {
   World world;
   Seen seen;
@@ -195,6 +213,27 @@ TEST(Session, MayBeLeftByAnExceptionThatTheOperatorCatches) {
   });
   EXPECT_TRUE(world.ends());
   EXPECT_EQ(seen.records, std::vector<int>{2});
+}
+
+TEST(Session, ThatIsOpenedWhileAnExceptionIsUnderWaySendsWhatItWasGiven) {
+  World world;
+  Seen seen;
+  world[0].dataflow([&](auto& scope) {
+    once(scope, [](auto& output, auto& capability) {
+      const auto send = [&] { output.session(capability).give(1); };
+      struct AtEnd {
+        const decltype(send)& act;
+        ~AtEnd() { act(); }
+      };
+      try {
+        const AtEnd at_end{send};
+        throw std::runtime_error("half-way");
+      } catch (const std::runtime_error&) {
+      }
+    }) | seen.op();
+  });
+  EXPECT_TRUE(world.ends());
+  EXPECT_EQ(seen.records, std::vector<int>{1});
 }
 
 // --- capabilities and ports

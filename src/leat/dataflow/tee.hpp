@@ -20,12 +20,11 @@ class Tee final : public LocalCounted<Tee<T, C>> {
                "one consumer for what cannot be copied");
     may_hold_ = may_hold_ || consumer->may_hold();
     consumers_.push_back(std::move(consumer));
-    only_ = consumers_.size() == 1 ? consumers_.back().get() : nullptr;
   }
 
   void push(Message<T, C>& message) {
-    if (only_ != nullptr) [[likely]] {
-      only_->push(message);
+    if (consumers_.size() == 1) [[likely]] {
+      consumers_[0]->push(message);
     } else {
       push_to_all(message);
     }
@@ -59,7 +58,6 @@ class Tee final : public LocalCounted<Tee<T, C>> {
 
   bool may_hold_ = false;
   SmallVector<PushPtr<T, C>, 1> consumers_;
-  Push<T, C>* only_ = nullptr;  // the consumer, if there is one
 };
 
 }  // namespace leat::dataflow
