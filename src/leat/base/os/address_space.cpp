@@ -59,6 +59,23 @@ void empty_space(std::byte* low, std::size_t bytes) noexcept {
   ::madvise(low, bytes, MADV_DONTNEED);
 }
 
+std::byte* first_resident(std::byte* low, std::byte* high) noexcept {
+  const std::size_t page = page_bytes();
+  const auto at = reinterpret_cast<std::uintptr_t>(low) & ~(page - 1);
+  auto* from = reinterpret_cast<std::byte*>(at);
+  unsigned char resident[64];
+  while (from < high) {
+    const std::size_t left = (static_cast<std::size_t>(high - from) + page - 1) / page;
+    const std::size_t pages = left < sizeof resident ? left : sizeof resident;
+    if (::mincore(from, pages * page, resident) != 0) return high;
+    for (std::size_t i = 0; i < pages; ++i) {
+      if ((resident[i] & 1U) != 0) return from + i * page;
+    }
+    from += pages * page;
+  }
+  return high;
+}
+
 std::size_t mappings_max() noexcept {
   std::ifstream file("/proc/sys/vm/max_map_count");
   std::size_t count = 0;

@@ -41,6 +41,10 @@ void refuse_huge_pages(std::byte* low, std::size_t bytes) noexcept;
 /// Gives the memory behind these pages back; they read as zeros. Guards within stay.
 void empty_space(std::byte* low, std::size_t bytes) noexcept;
 
+/// The first page of [low, high) that has memory behind it, or `high`. `low` is of a page's start, or
+/// is taken for its page's.
+[[nodiscard]] std::byte* first_resident(std::byte* low, std::byte* high) noexcept;
+
 /// How many mappings a process may have, as `vm.max_map_count` says.
 [[nodiscard]] std::size_t mappings_max() noexcept;
 
