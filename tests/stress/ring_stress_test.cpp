@@ -147,8 +147,8 @@ TEST(RingStress, LappedConsumersOfManyProducersGetWholeMessages) {
 }
 
 TEST(RingStress, ReliableConsumersGetAll) {
-  broadcast({.slots = 16, .reliable = true}, 1, 2);
-  broadcast({.kind = RingKind::many_producers, .slots = 16, .reliable = true}, 3, 2);
+  broadcast({.slots = 256, .reliable = true}, 1, 2);
+  broadcast({.kind = RingKind::many_producers, .slots = 256, .reliable = true}, 3, 2);
 }
 
 void share(RingKind kind, bool reliable, int producers, int members) {

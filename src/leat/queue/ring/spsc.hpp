@@ -140,14 +140,14 @@ class SpscProducer {
 
   /// Publishes `value`, unless the ring is full. Never waits, allocates or throws.
   [[nodiscard]] Push try_push(const T& value) noexcept {
-    if (tail_ - head_seen_ >= slots_) [[unlikely]] {
+    const std::uint64_t tail = tail_;
+    if (tail - head_seen_ >= slots_) [[unlikely]] {
       head_seen_ = words_->head.load_acquire(SpscWords::recycle{});
-      if (tail_ - head_seen_ >= slots_) return Push::full;
+      if (tail - head_seen_ >= slots_) return Push::full;
     }
-    records_[tail_ & (slots_ - 1)].write() = value;
+    records_[tail & (slots_ - 1)].write() = value;
     LEAT_RING_STEP("spsc.filled");
-    ++tail_;
-    publish();
+    publish(tail + 1);
     return Push::ok;
   }
 
@@ -161,8 +161,7 @@ class SpscProducer {
     for (std::size_t i = 0; i < count; ++i)
       records_[(tail_ + i) & (slots_ - 1)].write() = values[i];
     if (count == 0) return 0;
-    tail_ += count;
-    publish();
+    publish(tail_ + count);
     return count;
   }
 
@@ -173,13 +172,14 @@ class SpscProducer {
   }
 
  private:
-  void publish() noexcept {
+  void publish(std::uint64_t tail) noexcept {
+    tail_ = tail;
     if (!wakes_) [[likely]] {
-      words_->tail.store_release(tail_, SpscWords::publish{});
+      words_->tail.store_release(tail, SpscWords::publish{});
       LEAT_RING_STEP("spsc.published");
       return;
     }
-    words_->tail.store_seq_cst(tail_, SpscWords::publish{});
+    words_->tail.store_seq_cst(tail, SpscWords::publish{});
     LEAT_RING_STEP("spsc.published");
     words_->bell.ring();
   }
@@ -207,10 +207,15 @@ class SpscConsumer {
 
   /// Takes the oldest record. Returns: `ok` or `empty`. Never waits, allocates or throws.
   [[nodiscard]] Pull try_pop(T& to) noexcept {
-    const T* const record = peek();
-    if (record == nullptr) return Pull::empty;
-    to = *record;
-    drop();
+    const std::uint64_t head = head_;
+    if (head == tail_seen_) {
+      tail_seen_ = words_->tail.load_acquire(SpscWords::publish{});
+      if (head == tail_seen_) return Pull::empty;
+    }
+    to = records_[head & mask_].read();
+    LEAT_RING_STEP("spsc.copied");
+    head_ = head + 1;
+    words_->head.store_release(head + 1, SpscWords::recycle{});
     return Pull::ok;
   }
 
@@ -238,7 +243,6 @@ class SpscConsumer {
   }
   /// Gives the place of the oldest record back. Requires: `peek` returned it.
   void drop() noexcept {
-    LEAT_RING_STEP("spsc.copied");
     ++head_;
     words_->head.store_release(head_, SpscWords::recycle{});
   }
