@@ -1,8 +1,8 @@
 #!/bin/sh
-# run.sh <machine> <source folder> <work folder>: builds tests/arch/switch.cpp for another machine and
-# runs it there, by qemu-user. Ends with 77, loudly, where a tool for that is absent.
+# run.sh <machine> <source folder> <work folder> <file>: builds the file, and what it needs of ours, for
+# another machine and runs it there, by qemu-user. Ends with 77, loudly, where a tool for that is absent.
 set -eu
-machine=$1 source=$2 work=$3
+machine=$1 source=$2 work=$3 program=$4
 compiler=$machine-linux-gnu-g++
 emulator=$(command -v "qemu-$machine" || command -v "qemu-$machine-static" || true)
 if ! command -v "$compiler" >/dev/null || [ -z "$emulator" ]; then
@@ -12,7 +12,7 @@ fi
 mkdir -p "$work"
 src=$source/src
 "$compiler" -std=c++20 -O2 -Wall -Wextra -Werror -static -I "$src" -o "$work/switch" \
-  "$source/tests/arch/switch.cpp" \
+  "$program" \
   "$src"/leat/actor/fiber/carrier.cpp "$src"/leat/actor/fiber/context.cpp \
   "$src"/leat/actor/fiber/fiber.cpp "$src"/leat/actor/preempt/turn.cpp \
   "$src"/leat/actor/stack/overflow.cpp "$src"/leat/actor/stack/stack_pool.cpp \

@@ -1,12 +1,17 @@
 #include <leat/actor/fiber/fiber.hpp>
 
+#include <leat/actor/fiber/test_carousel.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
 
 #include <gtest/gtest.h>
 
+#include <unwind.h>
 #include <cerrno>
+#include <cfenv>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
+#include <thread>
 
 namespace leat::actor {
 namespace {
@@ -113,6 +118,166 @@ TEST(Fiber, KnowsWhoseStackItIsOnByTheStackPointer) {
   EXPECT_EQ(current_owner(), nullptr);
   a.resume();
 }
+
+// More values than there are registers, integers and floating, alive over each switch.
+[[gnu::noinline]] std::uint64_t mix(Carousel* carousel, std::uint64_t seed) {
+  std::uint64_t x[20];
+  double y[20];
+  for (std::size_t i = 0; i < 20; ++i) {
+    x[i] = seed + i * 7919;
+    y[i] = static_cast<double>(seed + i);
+  }
+  for (int round = 0; round < 1000; ++round) {
+    for (std::size_t i = 0; i < 20; ++i) {
+      x[i] = x[i] * 6364136223846793005U + x[(i + 1) % 20];
+      y[i] = y[i] * 0.5 + y[(i + 1) % 20];
+    }
+    if (carousel != nullptr) carousel->yield();
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 20; ++i) sum += x[i] + static_cast<std::uint64_t>(y[i] * 1024);
+  return sum;
+}
+
+TEST(Fiber, FindsItsRegistersAsTheyWere) {
+  Carousel carousel;
+  std::uint64_t mixed[3] = {};
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    carousel.add([&, seed] { mixed[seed] = mix(&carousel, seed); });
+  }
+  carousel.run();
+  for (std::uint64_t seed = 0; seed < 3; ++seed) EXPECT_EQ(mixed[seed], mix(nullptr, seed));
+}
+
+TEST(Fiber, EndsAnUnwindersWalkAtItsBottom) {
+  Carousel carousel;
+  carousel.add([] {
+    int frames = 0;
+    const auto count = [](_Unwind_Context*, void* n) {
+      return ++*static_cast<int*>(n) < 1000 ? _URC_NO_REASON : _URC_END_OF_STACK;
+    };
+    // The end of the stack, and not the 1000th frame nor an error.
+    EXPECT_EQ(_Unwind_Backtrace(count, &frames), _URC_END_OF_STACK);
+    EXPECT_GT(frames, 2);
+    EXPECT_LT(frames, 100);
+  });
+  carousel.run();
+}
+
+TEST(Fiber, KeepsItsFloatControlIfItSaysSo) {
+  Carousel carousel;
+  carousel.add([&] {
+    carousel.fiber().keep_float_control(carousel.carrier());
+    std::fesetround(FE_UPWARD);
+    carousel.yield();
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  });
+  carousel.add([&] {
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    carousel.yield();
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  });
+  carousel.run();
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+
+#ifndef NDEBUG
+TEST(FiberDeathTest, AFloatControlThatWouldLeakIsFoundInDebugBuilds) {
+  const auto leak = [] {
+    Carousel carousel;
+    carousel.add([&] {
+      std::fesetround(FE_UPWARD);
+      carousel.yield();
+    });
+    carousel.run();
+  };
+  EXPECT_DEATH(leak(), "a fiber changed the floating point control");
+}
+#endif
+
+TEST(Fiber, GoesOnOnAnotherThreadWithWhatItHadInHand) {
+  Carousel carousel;
+  carousel.add([&] {
+    errno = 3;
+    try {
+      throw std::runtime_error("mine");
+    } catch (const std::exception& mine) {
+      carousel.yield();  // goes on on the other thread
+      EXPECT_STREQ(mine.what(), "mine");
+      EXPECT_NE(std::current_exception(), nullptr);
+      try {
+        throw;
+      } catch (const std::runtime_error&) {
+      }
+    }
+    EXPECT_EQ(std::current_exception(), nullptr);
+  });
+  carousel.run_round();
+  std::thread([&] {
+    carousel.run_round();
+    EXPECT_EQ(std::current_exception(), nullptr);
+  }).join();
+  EXPECT_TRUE(carousel.ended(0));
+}
+
+TEST(Fiber, CountsItsOwnExceptionsInFlight) {
+  Carousel carousel;
+  struct Yields {
+    Carousel& carousel;
+    ~Yields() {
+      EXPECT_EQ(std::uncaught_exceptions(), 1);
+      carousel.yield();
+      EXPECT_EQ(std::uncaught_exceptions(), 1);
+    }
+  };
+  for (int body = 0; body < 2; ++body) {
+    carousel.add([&] {
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+      try {
+        const Yields yields{carousel};
+        throw 1;
+      } catch (int) {
+      }
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+    });
+  }
+  carousel.run();
+}
+
+#if !LEAT_ACTOR_ASAN && !LEAT_ACTOR_TSAN  // which follow our switches only, not bare jumps
+
+// The jump alone, without what a switch keeps: what the tests above would find.
+TEST(FiberTwinDeathTest, WithoutTheExchangeOthersSeeTheExceptionInHand) {
+  const auto twin = [] {
+    Carousel carousel;
+    carousel.add([&] {
+      try {
+        throw 1;
+      } catch (int) {
+        carousel.jump();
+      }
+    });
+    carousel.run_round();
+    std::_Exit(std::current_exception() != nullptr ? 1 : 0);
+  };
+  EXPECT_EXIT(twin(), testing::ExitedWithCode(1), "");
+}
+
+TEST(FiberTwinDeathTest, WithoutTheExchangeOthersSeeErrnoAndRounding) {
+  const auto twin = [] {
+    Carousel carousel;
+    carousel.add([&] {
+      errno = 42;
+      std::fesetround(FE_UPWARD);
+      carousel.jump();
+    });
+    carousel.run_round();
+    std::_Exit(errno == 42 && std::fegetround() == FE_UPWARD ? 1 : 0);
+  };
+  EXPECT_EXIT(twin(), testing::ExitedWithCode(1), "");
+}
+
+#endif
 
 }  // namespace
 }  // namespace leat::actor

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -164,6 +166,48 @@ TEST(PreemptHooks, WhatIsCalledOnceIsNotInterrupted) {
   }
   carousel.run();
   EXPECT_EQ(calls, 1);
+}
+
+// What these are for: the same with the hold taken away. The thread waits for itself, and an alarm ends
+// it; or the language finds that an initialiser came to itself.
+TEST(PreemptHooksTwinDeathTest, WithoutTheHoldALockWaitsForItself) {
+  const auto twin = [] {
+    ::alarm(1);
+    Carousel carousel;
+    carousel.preempt_by(kEachAllocation);
+    std::mutex mutex;
+    for (int body = 0; body < 2; ++body) {
+      carousel.add([&] {
+        const std::lock_guard lock(mutex);
+        turn().release();
+        allocate();
+        turn().hold();
+      });
+    }
+    carousel.run();
+  };
+  EXPECT_EXIT(twin(), testing::KilledBySignal(SIGALRM), "");
+}
+
+struct Unheld {
+  Unheld() {
+    turn().release();
+    allocate();
+    turn().hold();
+  }
+};
+
+TEST(PreemptHooksTwinDeathTest, WithoutTheHoldAnInitialiserWaitsForItself) {
+  const auto twin = [] {
+    ::alarm(1);
+    Carousel carousel;
+    carousel.preempt_by(kEachAllocation);
+    for (int body = 0; body < 2; ++body) {
+      carousel.add([] { static const Unheld unheld; });
+    }
+    carousel.run();
+  };
+  EXPECT_EXIT(twin(), [](int status) { return status != 0; }, "");
 }
 
 TEST(PreemptHooks, EveryFormOfNewGivesWhatWasAskedFor) {
