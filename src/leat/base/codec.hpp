@@ -3,4 +3,5 @@
 
 #include <leat/base/codec/bytes.hpp>
 #include <leat/base/codec/codec.hpp>
+#include <leat/base/codec/inline.hpp>
 #include <leat/base/codec/standard.hpp>

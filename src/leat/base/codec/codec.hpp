@@ -8,7 +8,8 @@
 //             kPlainBytes<T>              its sizeof(T) bytes, as in memory
 //             duration                    its count
 //             LEAT_FIELDS(T, a, b, ...)   a, then b, ...; one byte 0 if there are none
-//             string, vector, deque, list u64 count, then the elements one after the other; numbers
+//             string, vector, deque, list,
+//             InlineString, InlineVector  u64 count, then the elements one after the other; numbers
 //                                         and kPlainBytes larger than a byte as one section, which
 //                                         starts at a multiple of 8 bytes, after zeros
 //             array<T, N>                 N elements
