@@ -86,7 +86,7 @@ class NetChanges {
   void clear() noexcept {
     size_ = 0;
     may_repeat_ = false;
-    has_other_times_ = false;
+    with_other_times_ = kNoPort;
   }
   /// Whether the memory is more than a few changes need.
   [[nodiscard]] bool keeps_much() const noexcept {
@@ -103,6 +103,8 @@ class NetChanges {
  private:
   static constexpr std::size_t kNear = 8;
   static constexpr std::size_t kFew = 32;
+  static constexpr PortIndex kNoPort = UINT32_MAX;
+  static constexpr PortIndex kSeveral = UINT32_MAX - 1;
 
   static bool before(const Entry& a, const Entry& b) { return a.value < b.value; }
 
@@ -133,7 +135,7 @@ class NetChanges {
       entry = std::move(last);
       note_last(static_cast<std::size_t>(&entry - entries_.get()));
     }
-    if (has_other_times_) [[unlikely]]
+    if (with_other_times_ == port || with_other_times_ == kSeveral) [[unlikely]]
       find_other_time(port);
   }
 
@@ -148,7 +150,8 @@ class NetChanges {
     }
     if (delta == 0) return;
     if (size_ > kNear) may_repeat_ = true;
-    has_other_times_ = true;
+    if (with_other_times_ != at.port)
+      with_other_times_ = with_other_times_ == kNoPort ? at.port : kSeveral;
     append(at, delta);
   }
   // An entry of the port was taken out; it may have another.
@@ -197,9 +200,9 @@ class NetChanges {
   std::unique_ptr<Entry[]> entries_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  std::vector<std::uint32_t> last_;  // by port: where an entry of it is or was
-  bool has_other_times_ = false;     // a port may have several entries
-  bool may_repeat_ = false;          // a pointstamp may
+  std::vector<std::uint32_t> last_;       // by port: where an entry of it is or was
+  PortIndex with_other_times_ = kNoPort;  // which may have several entries
+  bool may_repeat_ = false;               // a pointstamp may
 };
 
 template <Timestamp T>
