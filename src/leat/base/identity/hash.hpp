@@ -1,5 +1,5 @@
 // What      A number for a type that changes when the type does: `layout_hash` for records that lie in
-//           memory which processes share, `schema_hash` for records that were encoded (codec.hpp).
+//           memory which processes share, `schema_hash` (standard.hpp) for records that were encoded.
 //           Segments compare the one before anybody looks into them; stored records begin with the
 //           other (versions.hpp).
 // Shape     What goes into the number:
@@ -195,13 +195,6 @@ constexpr std::uint64_t identity_hash() noexcept {
 template <class T>
 [[nodiscard]] consteval std::uint64_t layout_hash() noexcept {
   return internal::identity_hash<true, std::remove_cv_t<T>>();
-}
-
-/// The number of `T` as it is encoded: where members lie plays no part. Include codec.hpp's
-/// standard types by identity.hpp.
-template <class T>
-[[nodiscard]] consteval std::uint64_t schema_hash() noexcept {
-  return internal::identity_hash<false, std::remove_cv_t<T>>();
 }
 
 }  // namespace leat

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <leat/base/identity/hash.hpp>
+#include <leat/base/identity/standard.hpp>
 
 #include <cstdint>
 #include <type_traits>

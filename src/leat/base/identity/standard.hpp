@@ -1,4 +1,5 @@
-// What      How the standard library's types look in a schema: as codec/standard.hpp encodes them.
+// What      `schema_hash`, and how the standard library's types look in a schema: as codec/standard.hpp
+//           encodes them. The two are here together, so that nobody asks for the one without the other.
 //           Types that are encoded alike have one word: a vector of numbers may become a deque.
 #pragma once
 
@@ -97,3 +98,13 @@ struct SchemaParts<std::unordered_multiset<K, H, E>> : PartsOf<K> {
 };
 
 }  // namespace leat::internal
+
+namespace leat {
+
+/// The number of `T` as it is encoded: where members lie plays no part.
+template <class T>
+[[nodiscard]] consteval std::uint64_t schema_hash() noexcept {
+  return internal::identity_hash<false, std::remove_cv_t<T>>();
+}
+
+}  // namespace leat

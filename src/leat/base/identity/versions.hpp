@@ -12,6 +12,7 @@
 #include <leat/base/fields.hpp>
 #include <leat/base/identity/hash.hpp>
 #include <leat/base/identity/lock.hpp>
+#include <leat/base/identity/standard.hpp>
 #include <leat/base/result.hpp>
 #include <leat/base/type_name.hpp>
 
