@@ -44,6 +44,10 @@ Config Config::virtual_time() {
   return config;
 }
 
+Config& Config::contain_faults(bool contain) {
+  contain_faults_ = contain;
+  return *this;
+}
 Config& Config::simulated_workers(std::size_t workers) {
   if (workers == 0 || workers > kThreadsMax || threads_ != 0) {
     throw UsageError("Config::simulated_workers",

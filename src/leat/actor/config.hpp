@@ -53,6 +53,10 @@ class Config {
   /// a line on standard error.
   Config& on_lost_failure(std::function<void(Pid, std::string_view name, const Exit&)> tell);
 
+  /// An actor that overflows its stack, reads through null or divides by zero ends alone, killed;
+  /// without this the process ends, and says which actor it was. Its frames are not unwound: what
+  /// they own leaks. Default: false.
+  Config& contain_faults(bool contain);
   /// For simulations: how many workers there are, none of which has a thread.
   Config& simulated_workers(std::size_t workers);
 
@@ -72,6 +76,7 @@ class Config {
   [[nodiscard]] StackClass stack() const noexcept { return stack_; }
   [[nodiscard]] Nanos idle_spin() const noexcept { return idle_spin_; }
   [[nodiscard]] const Clock* clock() const noexcept { return clock_; }
+  [[nodiscard]] bool contains_faults() const noexcept { return contain_faults_; }
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
 
@@ -81,6 +86,7 @@ class Config {
   std::size_t threads_ = 0;
   std::size_t simulated_ = 1;
   bool virtual_time_ = false;
+  bool contain_faults_ = false;
   std::uint32_t alloc_interval_ = kDefaultAllocInterval;
   std::uint64_t timeslice_cycles_ = kDefaultTimesliceCycles;
   std::optional<std::size_t> stack_pool_cap_;

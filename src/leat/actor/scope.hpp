@@ -9,6 +9,7 @@
 
 #include <leat/actor/self.hpp>
 #include <leat/actor/spawn.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <cstddef>
 #include <memory>

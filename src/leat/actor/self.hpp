@@ -21,7 +21,7 @@ namespace leat::actor {
 /// Lets others run, if there are any.
 ///
 /// Throws: Cancelled, if the actor is to end.
-inline void yield_now() {
+[[gnu::always_inline]] inline void yield_now() {
   Actor* const actor = this_actor();
   if (actor == nullptr) {
     std::this_thread::yield();

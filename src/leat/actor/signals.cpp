@@ -1,6 +1,7 @@
 #include <leat/actor/signals.hpp>
 
 #include <leat/actor/scheduler/actor.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/usage_error.hpp>
 
 #include <memory>

@@ -1,6 +1,7 @@
 #include <leat/actor/spawn.hpp>
 
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/usage_error.hpp>
 
 namespace leat::actor::internal {

@@ -348,6 +348,37 @@ TEST(Runtime, SeveralWithDifferentKnobsAtATime) {
   other.join();
 }
 
+int deeper(int n) {
+  volatile char frame[512] = {};
+  frame[0] = static_cast<char>(n);
+  return n <= 0 ? frame[0] : deeper(n - 1) + frame[0];
+}
+
+TEST(Faults, AnActorThatOverflowsItsStackEndsAloneIfAskedFor) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has its own handler";
+#endif
+  Runtime runtime(Config::current_thread().contain_faults(true));
+  runtime.run([] {
+    for (int i = 0; i < 20; ++i) {
+      const Exit exit = spawn([] { return deeper(10'000'000); }).join_result().exit;
+      EXPECT_EQ(exit.kind(), ExitKind::killed);
+      EXPECT_EQ(exit.text(), "it overflowed its stack");
+    }
+    EXPECT_EQ(spawn([] { return 4; }).join(), 4);
+  });
+}
+
+TEST(Faults, OtherwiseTheProcessEndsAndSaysWhoItWas) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has its own handler";
+#endif
+  EXPECT_DEATH(Runtime().run([] {
+    (void)spawn({.name = "deep"}, [] { return deeper(10'000'000); }).join_result();
+  }),
+               "actor [0-9]+.[0-9]+ \"deep\"");
+}
+
 TEST(Config, RefusesWhatCannotBeAndSaysWhy) {
   EXPECT_NE(message_of([] { (void)Config::exact(0); }).find("current_thread"), std::string::npos);
   EXPECT_NE(message_of([] { (void)Config::exact(5000); }).find("5000"), std::string::npos);

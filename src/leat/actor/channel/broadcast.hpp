@@ -7,7 +7,7 @@
 // Limits    Messages are copied under the lock. Sending never waits.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -14,7 +14,7 @@
 //           swap for each call.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/growing_ring.hpp>
 
 #include <cstddef>

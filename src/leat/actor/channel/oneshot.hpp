@@ -5,7 +5,7 @@
 #pragma once
 
 #include <leat/actor/channel/channel.hpp>
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <optional>
 #include <utility>

@@ -5,7 +5,7 @@
 // Limits    Values are copied under the lock. One setter; watchers are copied at will.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // What      IdleWorkers: which workers sleep, how many look for work, and whom to wake when there is
 //           more: one, and none while another is looking already.
-// Shape     One word: workers that search << 32 | workers that sleep. And a list of the sleepers.
+// Shape     One word: workers that search << 32 | workers that sleep. And a list of the sleepers,
+//           which the word may lag behind for a moment.
 // Protocol  Who puts an actor into a queue: put; `wake_one_if_needed`. It wakes a sleeper if there is
 //           one and nobody searches; the woken one counts as searching at once.
 //           A worker with nothing to do: `start_search`, look everywhere; if it finds something
@@ -78,8 +79,8 @@ class IdleWorkers {
     {
       const std::lock_guard lock(mutex_);
       sleepers_.push_back(&parker);
-      word_.fetch_add_seq_cst(searched ? 1 - kSearcher : 1, doze{}, doze{});
     }
+    word_.fetch_add_seq_cst(searched ? 1 - kSearcher : 1, doze{}, doze{});
     if (fenced_) os::process_fence();
   }
 
@@ -87,15 +88,20 @@ class IdleWorkers {
   ///
   /// Returns: whether it was woken by another; it counts as searching then.
   [[nodiscard]] bool woken(core::Parker& parker) noexcept {
-    const std::lock_guard lock(mutex_);
-    for (core::Parker*& sleeper : sleepers_) {
-      if (sleeper != &parker) continue;
-      sleeper = sleepers_.back();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto place = std::find(sleepers_.begin(), sleepers_.end(), &parker);
+      if (place == sleepers_.end()) return true;
+      *place = sleepers_.back();
       sleepers_.pop_back();
-      word_.fetch_sub_relaxed(1);
-      return false;
     }
-    return true;
+    word_.fetch_sub_relaxed(1);
+    return false;
+  }
+
+  /// Whether others than the caller, who is about to sleep, were awake a moment ago.
+  [[nodiscard]] bool somebody_works() const noexcept {
+    return (word_.load_relaxed() & (kSearcher - 1)) + 1 < workers_;
   }
 
   /// Whether a worker that said it sleeps was not woken yet. For simulations.
@@ -115,9 +121,9 @@ class IdleWorkers {
       if (sleepers_.empty()) return false;
       parker = sleepers_.back();
       sleepers_.pop_back();
-      word_.fetch_add_relaxed(kSearcher - 1);  // sleeps no more, and searches
     }
-    parker->unpark();  // a worker outlives who may wake it
+    word_.fetch_add_relaxed(kSearcher - 1);  // sleeps no more, and searches
+    parker->unpark();                        // a worker outlives who may wake it
     return true;
   }
 

@@ -82,7 +82,7 @@ class RunQueue {
     Item* copied[kSlots / 2 + 1];
     for (;;) {
       std::uint64_t head = head_.load_acquire(taken{});
-      const std::uint64_t tail = tail_.load_seq_cst(doze{});
+      const std::uint64_t tail = tail_.load_acquire(fill{});
       if (tail <= head) return 0;
       std::uint64_t count = (tail - head + 1) / 2;
       if (count > kSlots / 2 + 1) continue;  // head_ was old: it moved between the two loads

@@ -1,12 +1,16 @@
 #include <leat/actor/scheduler/scheduler.hpp>
 
 #include <leat/actor/fiber/context.hpp>
+#include <leat/actor/stack/overflow.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/os/process_fence.hpp>
 #include <leat/base/os/thread_name.hpp>
 #include <leat/base/usage_error.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -17,6 +21,48 @@ void tell_standard_error(Pid pid, std::string_view name, const Exit& exit) {
   const std::string quoted = name.empty() ? std::string() : " \"" + std::string(name) + "\"";
   std::fprintf(stderr, "leat: actor %u.%u%s failed, and nobody joined it: %s\n", pid.slot(),
                pid.generation(), quoted.c_str(), exit.text().c_str());
+}
+
+const Actor& actor_of(const void* owner) noexcept {
+  return *static_cast<const Actor*>(static_cast<const internal::OnStack*>(owner));
+}
+
+// In a signal handler: no allocation, no locale.
+std::size_t name_of(const void* owner, std::span<char> text) noexcept {
+  const Actor& actor = actor_of(owner);
+  std::size_t used = 0;
+  const auto put = [&](std::string_view part) {
+    const std::size_t count = std::min(part.size(), text.size() - used);
+    std::copy_n(part.data(), count, text.data() + used);
+    used += count;
+  };
+  const auto put_number = [&](std::uint32_t number) {
+    char digits[12];
+    put({digits, static_cast<std::size_t>(
+                     std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
+  };
+  put("actor ");
+  put_number(actor.index);
+  put(".");
+  put_number(actor.generation);
+  if (!actor.name.empty()) {
+    put(" \"");
+    put(actor.name);
+    put("\"");
+  }
+  return used;
+}
+
+bool ends_alone(const void* owner, FaultKind /*why*/) noexcept {
+  return actor_of(owner).scheduler->config().contains_faults();
+}
+
+void end_alone(void* owner, FaultKind why) {
+  auto& actor = *static_cast<Actor*>(static_cast<internal::OnStack*>(owner));
+  actor.exit = Exit::killed(why == FaultKind::stack_overflow ? "it overflowed its stack"
+                            : why == FaultKind::null_access  ? "it read or wrote through null"
+                                                             : "it divided by zero");
+  worker_of(actor).end(actor);
 }
 
 }  // namespace
@@ -36,6 +82,7 @@ Scheduler::Scheduler(Config config, bool stepped)
     throw UsageError("actor runtime", "to switch stacks", "a thread with a shadow stack (CET)",
                      "run without it: GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK");
   }
+  tell_of_owners({&name_of, &ends_alone, &end_alone});
   for (std::size_t i = 0; i < config_.workers(); ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, mark_));
   }

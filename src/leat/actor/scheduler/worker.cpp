@@ -63,6 +63,7 @@ Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
       slots_(scheduler.slots()),
       rng_(index + 1),
       idle_(scheduler.config().idle_spin()),
+      lifo_seen_(scheduler.config().workers(), 0),
       wheel_lock_(nullptr),
       wheel_(scheduler.clock().now()) {}
 
@@ -166,8 +167,12 @@ Actor* Worker::rob(Worker& thief) noexcept {
     }
   });
   if (one != nullptr) return one;
-  // Its owner would have run it by now, were it not busy.
+  // Who was woken last runs here next, unless who runs now does not stop: it lies there since this
+  // thief looked last.
   if (lifo_.load_relaxed() == nullptr) return nullptr;
+  const std::uint32_t puts = lifo_puts_.load_relaxed();  // a hint
+  std::uint32_t& seen = thief.lifo_seen_[index_];
+  if (std::exchange(seen, puts) != puts) return nullptr;
   return lifo_.exchange_acquire(nullptr, keep{});
 }
 
@@ -218,9 +223,7 @@ bool Worker::wake_up() noexcept {
 void Worker::get_up() noexcept { searching_ = scheduler_.idle().woken(parker_); }
 std::optional<Nanos> Worker::next_timer() noexcept { return wheel_.next_look(); }
 
-bool Worker::has_loot() const noexcept {
-  return !queue_.was_empty() || lifo_.load_seq_cst(doze{}) != nullptr;
-}
+bool Worker::has_loot() const noexcept { return !queue_.was_empty(); }
 
 bool Worker::has_news() const noexcept {
   if (!inbox_.was_empty() || !scheduler_.inbox().was_empty() || scheduler_.stopping()) return true;
@@ -258,6 +261,10 @@ void Worker::sleep() noexcept {
   scheduler_.look_for_quiet();
   if (!timeout || *timeout > idle_.idle_spin()) {
     if (idle_.poll(clock, [this] { return has_news(); })) return;
+  }
+  if (sharing_ == Sharing::shared && scheduler_.idle().somebody_works()) {
+    // For those that lie in the hand of a worker that does not come to them.
+    if (!timeout || *timeout > kLookForStuck) timeout = kLookForStuck;
   }
   stacks_.flush(0);
   scheduler_.stacks().trim(clock.now());
@@ -308,8 +315,11 @@ void Worker::enqueue_woken(Actor& actor) noexcept {
   // Relaxed: only we put something there; what a thief takes meanwhile does not matter.
   Actor* before = lifo_.load_relaxed();
   if (before != nullptr) before = lifo_.exchange_acquire(nullptr, keep{});
-  if (before != nullptr) enqueue_shared(*before);
+  lifo_puts_.store_relaxed(lifo_puts_.load_relaxed() + 1);  // ours; a hint for thieves
   lifo_.store_release(&actor, keep{});
+  // It runs here next: that is nothing to wake another worker for, who would take it elsewhere.
+  if (before == nullptr) return;
+  enqueue_shared(*before);
   tell_others();
 }
 

@@ -37,13 +37,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace leat::actor {
 
 class alignas(kSector) Worker : public internal::Here {
   struct keep : Edge {};   // who puts into lifo_ -> who takes it: the actor is whole
   struct count : Edge {};  // a worker's counters -> who adds them up
-  struct doze : Edge {};   // put, then look who sleeps; say one sleeps, then look
 
  public:
   Worker(Scheduler& scheduler, std::size_t index, SoloMark* mark);
@@ -157,6 +157,7 @@ class alignas(kSector) Worker : public internal::Here {
 
   static constexpr std::uint32_t kLookEvery = 61;
   static constexpr unsigned kLifoMost = 3;
+  static constexpr Nanos kLookForStuck = std::chrono::milliseconds(2);
 
   // A list of actors that nobody else may take.
   class List {
@@ -221,6 +222,7 @@ class alignas(kSector) Worker : public internal::Here {
   std::uint64_t turns_ = 0;                // when until_look_ was set last
   List list_;                              // all, if solo; otherwise those that may not leave
   Atomic<Actor*> lifo_{nullptr};
+  Atomic<std::uint32_t> lifo_puts_{0};  // written by the worker
   StackCache stacks_;
   SlotCache slots_;
   Counts counts_[2];  // by `daemon`; written by the worker
@@ -231,6 +233,8 @@ class alignas(kSector) Worker : public internal::Here {
   bool stepped_ = false;
   bool back_to_run_ = false;  // the caller of run is to have its thread back
   Turn::Before before_;       // what its thread was before it ran here
+
+  std::vector<std::uint32_t> lifo_seen_;  // of each worker: its lifo_puts_ when we looked last
 
   ObjectLock wheel_lock_;
   Wheel wheel_;  // guarded by wheel_lock_, unless solo

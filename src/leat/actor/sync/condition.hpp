@@ -6,7 +6,7 @@
 
 #include <leat/actor/self.hpp>
 #include <leat/actor/sync/mutex.hpp>
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <mutex>
 #include <utility>

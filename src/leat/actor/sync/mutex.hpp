@@ -5,7 +5,7 @@
 // Cost      Between actors of a solo runtime no swap; elsewhere two.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/check.hpp>
 
 #include <utility>

@@ -4,7 +4,7 @@
 // Limits    Permits go to who takes first, not to who asked first.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/check.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Limits    Not recursive. A writer that waits keeps new readers out.
 #pragma once
 
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 #include <leat/base/check.hpp>
 
 #include <cstddef>

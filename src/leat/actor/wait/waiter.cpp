@@ -1,4 +1,4 @@
-#include <leat/actor/wait/waiter.hpp>
+#include <leat/actor/wait/wait.hpp>
 
 #include <leat/actor/scheduler/scheduler.hpp>
 #include <leat/actor/scheduler/worker.hpp>
@@ -77,21 +77,9 @@ Nanos deadline_after(Nanos delay) noexcept {
 
 void doze(Nanos deadline) { doze_here(this_actor(), deadline); }
 
-Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
-            void (*released)(void* argument), void* argument) {
+Waited internal::wait_on(ObjectLock::Guard& guard, WaitList& list, Waiter& waiter, Nanos deadline) {
   Actor* const self = this_actor();
-  if (self != nullptr && has_orders(*self)) [[unlikely]]
-    end_if_due(*self);
-  Waiter on_thread;
-  Waiter& waiter = self != nullptr ? self->waiter : on_thread;
-  waiter.who = self != nullptr ? Who(*self) : Who(this_thread_parker());
-  list.push_back(waiter);
   for (;;) {
-    guard.unlock();
-    if (released != nullptr) std::exchange(released, nullptr)(argument);
-    doze_here(self, deadline);
-    guard.lock();
-    if (waiter.fired) return Waited::fired;
     if (self != nullptr && has_orders(*self)) [[unlikely]] {
       list.remove(waiter);
       end_if_due(*self);
@@ -101,7 +89,29 @@ Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
       list.remove(waiter);
       return Waited::timed_out;
     }
+    guard.unlock();
+    doze_here(self, deadline);
+    guard.lock();
+    if (waiter.fired) return Waited::fired;
   }
+}
+
+Waited internal::wait_slowly(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
+                             void (*released)(void* argument), void* argument) {
+  Actor* const self = this_actor();
+  if (self != nullptr && has_orders(*self)) [[unlikely]]
+    end_if_due(*self);
+  Waiter on_thread;
+  Waiter& waiter = self != nullptr ? self->waiter : on_thread;
+  waiter.who = self != nullptr ? Who(*self) : Who(this_thread_parker());
+  list.push_back(waiter);
+  if (released != nullptr) {
+    guard.unlock();
+    released(argument);
+    guard.lock();
+    if (waiter.fired) return Waited::fired;
+  }
+  return wait_on(guard, list, waiter, deadline);
 }
 
 }  // namespace leat::actor

@@ -96,18 +96,6 @@ class WaitList {
   Waiter* last_ = nullptr;
 };
 
-enum class Waited : unsigned char { fired, timed_out };
-
-/// Lists the caller, sleeps until it is fired or `deadline` has come, and holds the lock again.
-///
-/// Throws:   Cancelled, if the caller is an actor that was cancelled or whose own deadline passed.
-/// Threads:  actors and plain threads. `deadline` is of `now_here()`.
-///
-/// `released(argument)` is called once, when the caller is listed and the lock is let go of: for
-/// whoever holds something else that the waker needs.
-Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline = kNever,
-            void (*released)(void* argument) = nullptr, void* argument = nullptr);
-
 /// Sleeps until woken, or until `deadline`; may return for nothing.
 void doze(Nanos deadline = kNever);
 
