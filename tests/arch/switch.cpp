@@ -48,7 +48,7 @@ struct Rider {
     y[i] = static_cast<double>(rider.seed % 1000 + static_cast<unsigned>(i));
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < 24; ++i) x[i] = x[i] * 6364136223846793005U + x[(i + 1) % 24];
-    for (int i = 0; i < 20; ++i) y[i] = y[i] * 0.5 + y[(i + 1) % 20];
+    for (int i = 0; i < 20; ++i) y[i] = y[i] * 0.5 + y[(i + 1) % 20] * 0.25 + 1;
     if (rider.world != nullptr) rider.yield();
   }
   std::uint64_t sum = 0;

@@ -130,7 +130,7 @@ TEST(Fiber, KnowsWhoseStackItIsOnByTheStackPointer) {
   for (int round = 0; round < 1000; ++round) {
     for (std::size_t i = 0; i < 20; ++i) {
       x[i] = x[i] * 6364136223846793005U + x[(i + 1) % 20];
-      y[i] = y[i] * 0.5 + y[(i + 1) % 20];
+      y[i] = y[i] * 0.5 + y[(i + 1) % 20] * 0.25 + 1;
     }
     if (carousel != nullptr) carousel->yield();
   }
