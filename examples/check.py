@@ -421,6 +421,12 @@ def check_last_value_board(program):
         expect_equal(run(program, "remove"), [], "last_value_board remove")
 
 
+def check_primes(program):
+    for workers, lines in with_workers(program):
+        expect_equal(lines, ["17984 primes below 200000",
+                             "one failed: std::invalid_argument: from 7 to 3"], f"primes -w {workers}")
+
+
 CHECKS = {name[len("check_"):]: check for name, check in list(globals().items()) if name.startswith("check_")}
 CHECKS["capture_send"] = CHECKS["capture_recv"] = CHECKS.pop("capture")
 CHECKS["openloop"] = CHECKS["loopdemo"] = CHECKS.pop("tail")

@@ -34,7 +34,6 @@ class RunQueue {
 
   struct fill : Edge {};   // owner's tail_ -> thief: slots and actors are whole
   struct taken : Edge {};  // head_ -> owner: the slot was copied before it is written again
-  struct doze : Edge {};  // owner fills, then looks who sleeps; a worker says it sleeps, then looks
 
  public:
   static constexpr std::size_t kCapacity = kSlots;
@@ -100,9 +99,10 @@ class RunQueue {
     }
   }
 
-  /// Whether there was nothing, a moment ago; for a worker that says it sleeps and looks once more.
+  /// Whether there was nothing, a moment ago. For a worker that said that it sleeps and looks once
+  /// more: IdleWorkers orders that look after what was put.
   [[nodiscard]] bool was_empty() const noexcept {
-    return tail_.load_seq_cst(doze{}) <= head_.load_relaxed();
+    return tail_.load_acquire(fill{}) <= head_.load_relaxed();
   }
   [[nodiscard]] std::size_t size_approx() const noexcept {
     const std::uint64_t head = head_.load_relaxed();

@@ -1,0 +1,314 @@
+// What does it cost to start actors, to have them talk, wait and fail? The programs have the names under
+// which smarm and others measure them; an iteration is one actor, message, yield or timer.
+#include "../support/suite.hpp"
+#include "figures.hpp"
+
+#include <leat/actor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace leat::bench {
+namespace {
+
+using namespace leat::actor;
+
+// The lap is that of the whole process: workers are threads of the runtime.
+struct Lap2 {
+  Nanos cpu = os::process_cpu();
+  Nanos begin = RealClock().now();
+  [[nodiscard]] Lap stop() const {
+    const Nanos end = RealClock().now();
+    return {begin, end, os::process_cpu() - cpu};
+  }
+};
+
+using Program = std::function<void(std::uint64_t iterations)>;
+
+Sample measured(Runtime& runtime, std::uint64_t iterations, const Program& program) {
+  // Once before, so that stacks and slots are warm.
+  runtime.run([&] { program(iterations < 1000 ? iterations : 1000); });
+  const Lap2 watch;
+  runtime.run([&] { program(iterations); });
+  return Sample(watch.stop(), iterations);
+}
+
+void chain(std::uint64_t left, Promise<int> done) {
+  if (left == 0) {
+    (void)done.send(1);
+    return;
+  }
+  spawn([left, promise = std::move(done)]() mutable {
+    chain(left - 1, std::move(promise));
+  }).detach();
+}
+
+void chained_spawn(std::uint64_t n) {
+  for (std::uint64_t round = 0; round < n / 1000 + 1; ++round) {
+    auto [promise, answer] = oneshot<int>();
+    chain(n < 1000 ? n : 1000, std::move(promise));
+    require(answer.receive() == 1, "the chain broke");
+  }
+}
+
+void ping_pong_oneshot(std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    auto question = oneshot<std::uint64_t>();
+    auto reply = oneshot<std::uint64_t>();
+    spawn([q = std::move(question.answer), r = std::move(reply.promise)]() mutable {
+      (void)r.send(*q.receive() + 1);
+    }).detach();
+    (void)question.promise.send(i);
+    require(reply.answer.receive() == i + 1, "a wrong reply");
+  }
+}
+
+template <class F>
+std::uint64_t fan_out(std::uint64_t n, F f) {
+  using Value = actor::internal::ValueOf<std::invoke_result_t<F&, std::uint64_t>>;
+  std::vector<JoinHandle<Value>> handles;
+  handles.reserve(n);
+  for (std::uint64_t i = 0; i < n; ++i) handles.push_back(spawn(f(i)));
+  std::uint64_t sum = 0;
+  for (auto& handle : handles) {
+    if constexpr (std::is_void_v<Value>) {
+      sum += handle.join_result().ok() ? 0 : 1;
+    } else {
+      sum += handle.join();
+    }
+  }
+  return sum;
+}
+
+void catch_unwind_panics(std::uint64_t n) {
+  require(fan_out(n, [](std::uint64_t) { return [] { throw std::runtime_error("panic"); }; }) == n,
+          "a failure was not seen");
+}
+void fail_by_value(std::uint64_t n) {
+  require(fan_out(n, [](std::uint64_t) { return [] { return Exit::failed("value"); }; }) == n,
+          "a failure was not seen");
+}
+void plain_throw_catch(std::uint64_t n) {
+  std::uint64_t seen = 0;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    try {
+      throw std::runtime_error("panic");
+    } catch (const std::exception&) {
+      ++seen;
+    }
+  }
+  require(seen == n, "an exception was not seen");
+}
+
+void fan_out_compute(std::uint64_t n) {  // an iteration is one of the 64 actors
+  for (std::uint64_t round = 0; round < n / 64; ++round) {
+    const std::uint64_t sum = fan_out(64, [](std::uint64_t i) {
+      return [i] { return count_primes(i * kPrimeRange, (i + 1) * kPrimeRange); };
+    });
+    require(sum == kPrimesBelow200000, "wrong primes");
+  }
+}
+void serial_compute(std::uint64_t n) {
+  for (std::uint64_t round = 0; round < n / 64; ++round) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < 64; ++i) {
+      sum += count_primes(i * kPrimeRange, (i + 1) * kPrimeRange);
+    }
+    require(sum == kPrimesBelow200000, "wrong primes");
+  }
+}
+
+void spawn_storm_busy(std::uint64_t n) {
+  require(fan_out(n, [](std::uint64_t i) { return [i] { return busy(i); }; }) != 0, "no work done");
+}
+void serial_busy(std::uint64_t n) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < n; ++i) sum += busy(i);
+  require(sum != 0, "no work done");
+}
+
+void many_timers(std::uint64_t n) {
+  std::vector<JoinHandle<void>> handles;
+  handles.reserve(n);
+  for (std::uint64_t i = 0; i < n; ++i) {
+    handles.push_back(
+        spawn([i] { sleep_for(std::chrono::milliseconds(static_cast<int>(7919 * i % 100) + 1)); }));
+  }
+  for (auto& handle : handles) handle.join();
+}
+
+void yield_in_hot_loop(std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) yield_now();
+}
+void yield_between_two(std::uint64_t n) {
+  auto other = spawn([n] {
+    for (std::uint64_t i = 0; i < n / 2; ++i) yield_now();
+  });
+  for (std::uint64_t i = 0; i < n / 2; ++i) yield_now();
+  other.join();
+}
+
+void uncontended_channel(std::uint64_t n) {
+  auto [sender, receiver] = channel<std::uint64_t>();
+  for (std::uint64_t i = 0; i < n; ++i) {
+    (void)sender.send(i);
+    require(receiver.receive() == i, "a wrong message");
+  }
+}
+
+void ping_pong(std::uint64_t n) {  // an iteration is a message
+  auto there = channel<std::uint64_t>();
+  auto back = channel<std::uint64_t>();
+  auto echo = spawn([from = std::move(there.receiver), to = std::move(back.sender)]() mutable {
+    while (const auto message = from.receive()) (void)to.send(*message);
+  });
+  for (std::uint64_t i = 0; i < n / 2; ++i) {
+    (void)there.sender.send(i);
+    require(back.receiver.receive() == i, "a wrong message");
+  }
+  there.sender.close();
+  echo.join();
+}
+
+void spawn_join(std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) spawn([] {}).join();
+}
+
+std::uint64_t skynet_of(std::uint64_t number, std::uint64_t size) {
+  if (size == 1) return number;
+  std::vector<JoinHandle<std::uint64_t>> children;
+  children.reserve(10);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const std::uint64_t first = number + i * size / 10;
+    children.push_back(spawn([first, size] { return skynet_of(first, size / 10); }));
+  }
+  std::uint64_t sum = 0;
+  for (auto& child : children) sum += child.join();
+  return sum;
+}
+void skynet(std::uint64_t n) {
+  std::uint64_t size = 1;
+  while (size * 10 <= n) size *= 10;
+  require(skynet_of(0, size) == size * (size - 1) / 2, "a wrong sum");
+}
+
+void ring(std::uint64_t n) {  // an iteration is a hop
+  constexpr std::uint64_t kActors = 100;
+  auto first = channel<std::uint64_t>();
+  Sender<std::uint64_t> to_first = first.sender;
+  Receiver<std::uint64_t> from = std::move(first.receiver);
+  first.sender.close();
+  std::vector<JoinHandle<void>> members;
+  for (std::uint64_t i = 0; i + 1 < kActors; ++i) {
+    auto next = channel<std::uint64_t>();
+    members.push_back(spawn([in = std::move(from), out = std::move(next.sender)]() mutable {
+      while (const auto hops = in.receive()) (void)out.send(*hops + 1);
+    }));
+    from = std::move(next.receiver);
+  }
+  std::uint64_t hops = 0;
+  while (hops < n) {
+    (void)to_first.send(hops);
+    hops = *from.receive() + 1;
+  }
+  to_first.close();
+  for (auto& member : members) member.join();
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  file >> all >> resident;
+  return resident * 4096;
+}
+
+// What an actor takes that waits for a message on a channel of its own.
+Sample idle_actors(std::uint64_t n) {
+  Runtime runtime;
+  Sample sample;
+  runtime.run([&] {
+    std::vector<Sender<int>> senders;
+    senders.reserve(n);
+    std::vector<JoinHandle<void>> handles;
+    handles.reserve(n);
+    const std::uint64_t before = resident_bytes();
+    for (std::uint64_t i = 0; i < n; ++i) {
+      auto own = channel<int>();
+      senders.push_back(std::move(own.sender));
+      handles.push_back(spawn([from = std::move(own.receiver)]() mutable {
+        while (from.receive()) {
+        }
+      }));
+      if (i % 100 == 99) yield_now();
+    }
+    yield_now();
+    const std::uint64_t after = resident_bytes();
+    sample.add("bytes_per_actor", "B",
+               static_cast<double>(after - before) / static_cast<double>(n));
+    for (Sender<int>& sender : senders) sender.close();
+    for (auto& handle : handles) handle.join();
+  });
+  return sample;
+}
+
+struct Entry {
+  const char* name;
+  void (*program)(std::uint64_t);
+  std::uint64_t iterations;
+  bool plain = false;  // the same work without actors
+};
+
+constexpr Entry kPrograms[] = {
+    {"chained_spawn", chained_spawn, 100'000},
+    {"ping_pong_oneshot", ping_pong_oneshot, 100'000},
+    {"catch_unwind_panics", catch_unwind_panics, 10'000},
+    {"fail_by_value", fail_by_value, 10'000},
+    {"fan_out_compute", fan_out_compute, 64 * 5},
+    {"spawn_storm_busy", spawn_storm_busy, 10'000},
+    {"many_timers", many_timers, 10'000},
+    {"yield_in_hot_loop", yield_in_hot_loop, 1'000'000},
+    {"yield_between_two", yield_between_two, 1'000'000},
+    {"uncontended_channel", uncontended_channel, 1'000'000},
+    {"ping_pong", ping_pong, 400'000},
+    {"spawn_join", spawn_join, 100'000},
+    {"skynet", skynet, 100'000},
+    {"ring", ring, 200'000},
+    {"plain_throw_catch", plain_throw_catch, 10'000, true},
+    {"serial_compute", serial_compute, 64 * 5, true},
+    {"serial_busy", serial_busy, 10'000, true},
+};
+
+}  // namespace
+}  // namespace leat::bench
+
+int main(int argc, char** argv) {
+  using namespace leat::bench;
+  Suite suite("actor", argc, argv);
+  for (const Entry& entry : kPrograms) {
+    for (const std::size_t threads : {0, 2}) {
+      if (entry.plain && threads != 0) continue;
+      const bool primes = entry.program == fan_out_compute || entry.program == serial_compute;
+      suite.run(
+          {.params = {{"program", entry.name}, {"threads", static_cast<std::int64_t>(threads)}},
+           .iterations = entry.iterations,
+           .tiny_iterations = primes ? 64U : 100U},
+          [&](std::uint64_t iterations) {
+            Config config = threads == 0 ? Config::current_thread() : Config::exact(threads);
+            config.from_environment();
+            Runtime runtime(std::move(config));
+            return measured(runtime, iterations, entry.program);
+          });
+    }
+  }
+  suite.run({.params = {{"program", "idle_actors"}}, .iterations = 20'000, .tiny_iterations = 100},
+            idle_actors);
+  return suite.finish();
+}
