@@ -32,7 +32,7 @@ LEAT_ACTOR_UNSEEN void* Fiber::depart(Carrier& carrier, Fiber& from, Fiber& to, 
   __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack_, to.low_, to.stack_bytes());
 #endif
 #if LEAT_ACTOR_TSAN
-  if (from.race_fiber_ == nullptr) from.race_fiber_ = __tsan_get_current_fiber();
+  from.race_fiber_ = __tsan_get_current_fiber();  // a thread's own may be another thread's by now
   // Made when it is first switched to: one that never ran cannot be destroyed.
   if (to.race_fiber_ == nullptr) to.race_fiber_ = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(to.race_fiber_, 0);
@@ -46,7 +46,7 @@ LEAT_ACTOR_UNSEEN void* Fiber::arrive(void* word, Fiber& here) noexcept {
   const void* low = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(here.fake_stack_, &low, &bytes);
-  if (passage.left->low_ == nullptr) {  // a thread's own stack, whose place it tells us
+  if (passage.left->entry_ == nullptr) {  // a thread's own stack, whose place it tells us
     passage.left->low_ = const_cast<void*>(low);
     passage.left->top_ = static_cast<std::byte*>(const_cast<void*>(low)) + bytes;
   }
@@ -64,7 +64,7 @@ LEAT_ACTOR_UNSEEN void Fiber::enter(void* fiber, void* passage) {
 
 void Fiber::forget() noexcept {
 #if LEAT_ACTOR_TSAN
-  if (race_fiber_ != nullptr && low_ != nullptr) __tsan_destroy_fiber(race_fiber_);
+  if (race_fiber_ != nullptr && entry_ != nullptr) __tsan_destroy_fiber(race_fiber_);
   race_fiber_ = nullptr;
 #endif
 }
