@@ -32,6 +32,7 @@ std::uint64_t count_primes(std::uint64_t from, std::uint64_t to) {
   return count;
 }
 
+// [actors]
 void first_actor() {
   constexpr std::uint64_t kParts = 64;
   constexpr std::uint64_t kPart = 3125;
@@ -46,6 +47,7 @@ void first_actor() {
   const auto wrong = spawn([] { return count_primes(7, 3); }).join_result();
   if (!wrong.ok()) std::printf("one failed: %s\n", wrong.exit.text().c_str());
 }
+// [/actors]
 
 }  // namespace
 

@@ -27,6 +27,7 @@ namespace q = leat::queue;
 
 namespace {
 
+// [quote]
 // What lies in the ring: bytes that mean the same in both processes.
 struct Quote {
   std::uint64_t number = 0;
@@ -34,6 +35,7 @@ struct Quote {
   leat::InlineString<12> symbol;
 };
 LEAT_FIELDS(Quote, number, price, symbol);
+// [/quote]
 
 const leat::core::SegmentName kName{.name = "quotes"};
 constexpr auto kPatience = std::chrono::seconds(60);
