@@ -31,6 +31,8 @@ namespace leat::dataflow {
 
 template <progress::Timestamp T, Container C>
 class Received;
+template <progress::Timestamp T, Container C>
+class OutputPort;
 
 namespace internal {
 
