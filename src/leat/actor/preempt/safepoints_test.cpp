@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 namespace leat::actor {
 namespace {
 
@@ -23,12 +25,12 @@ TEST(Safepoints, ALoopThatDoesNothingAtAllIsInterrupted) {
 
 TEST(Safepoints, ALoopUnderNoPreemptIsNot) {
   Carousel carousel;
-  carousel.preempt_by({.alloc_interval = 0, .edge_interval = 10, .timeslice_cycles = 0});
-  volatile int sum = 0;
+  carousel.preempt_by({.alloc_interval = 0, .edge_interval = 1000, .timeslice_cycles = 0});
+  volatile std::uint64_t sum = 0;
   bool second_ran = false;
   carousel.add([&] {
-    const NoPreempt held;
-    for (int i = 0; i < 1000; ++i) sum = sum + i;
+    const NoPreempt held;  // comes before the thousandth jump, unoptimised too
+    for (std::uint64_t i = 0; i < 100'000; ++i) sum = sum + i;
     EXPECT_FALSE(second_ran);
   });
   carousel.add([&] { second_ran = true; });
