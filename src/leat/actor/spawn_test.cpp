@@ -4,6 +4,7 @@
 #include <leat/actor/scope.hpp>
 #include <leat/actor/self.hpp>
 #include <leat/actor/signals.hpp>
+#include <leat/base/sanitizers.hpp>
 #include <leat/base/usage_error.hpp>
 
 #include <gtest/gtest.h>
@@ -108,7 +109,7 @@ TEST_P(Everywhere, AnActorMayFailByValue) {
 }
 
 TEST_P(Everywhere, AThreadThatIsUnwoundByForceLosesItsActorOnly) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if LEAT_ASAN || LEAT_TSAN
   GTEST_SKIP() << "the sanitizer follows the thread's end";
 #endif
   runtime.run([] {
@@ -355,7 +356,7 @@ int deeper(int n) {
 }
 
 TEST(Faults, AnActorThatOverflowsItsStackEndsAloneIfAskedFor) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if LEAT_ASAN || LEAT_TSAN
   GTEST_SKIP() << "the sanitizer has its own handler";
 #endif
   Runtime runtime(Config::current_thread().contain_faults(true));
@@ -370,7 +371,7 @@ TEST(Faults, AnActorThatOverflowsItsStackEndsAloneIfAskedFor) {
 }
 
 TEST(Faults, OtherwiseTheProcessEndsAndSaysWhoItWas) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if LEAT_ASAN || LEAT_TSAN
   GTEST_SKIP() << "the sanitizer has its own handler";
 #endif
   EXPECT_DEATH(Runtime().run([] {

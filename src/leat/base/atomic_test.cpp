@@ -8,6 +8,7 @@
 
 #include <leat/base/mutant.hpp>
 #include <leat/base/plain.hpp>
+#include <leat/base/sanitizers.hpp>
 #include <leat/base/spin_pause.hpp>
 
 namespace leat {
@@ -116,7 +117,7 @@ TEST(Atomic, CarriesAPayloadBetweenThreads) {
   writer.join();
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which does not know fences
+#if !LEAT_TSAN  // which does not know fences
 TEST(Atomic, CarriesAPayloadBetweenFences) {
   Atomic<int> payload(0);
   Atomic<bool> ready(false);

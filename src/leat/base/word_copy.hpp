@@ -29,18 +29,10 @@
 
 #include <leat/base/atomic.hpp>
 #include <leat/base/mutant.hpp>
+#include <leat/base/sanitizers.hpp>
 
 #ifndef LEAT_FENCE_FREE
-#if defined(__SANITIZE_THREAD__)
-#define LEAT_FENCE_FREE 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LEAT_FENCE_FREE 1
-#endif
-#endif
-#endif
-#ifndef LEAT_FENCE_FREE
-#define LEAT_FENCE_FREE 0
+#define LEAT_FENCE_FREE LEAT_TSAN
 #endif
 
 namespace leat {

@@ -13,7 +13,7 @@ void Fiber::check_float_control(const Carrier& carrier, const Fiber& from) noexc
              "leave it to others: call keep_float_control first");
 }
 
-#if LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN
+#if LEAT_ASAN || LEAT_TSAN
 
 // These functions are not instrumented: ThreadSanitizer's record of calls must not see one entered
 // on one stack and left on another.
@@ -27,11 +27,11 @@ LEAT_ACTOR_UNSEEN void* Fiber::depart(Carrier& carrier, Fiber& from, Fiber& to, 
                                       bool for_good) noexcept {
   Passage passage{message, &from, for_good};
   exchange_state(carrier, from, to);
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
   // Null tells it that this stack's fake frames may go.
   __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack_, to.low_, to.stack_bytes());
 #endif
-#if LEAT_ACTOR_TSAN
+#if LEAT_TSAN
   from.race_fiber_ = __tsan_get_current_fiber();  // a thread's own may be another thread's by now
   // Made when it is first switched to: one that never ran cannot be destroyed.
   if (to.race_fiber_ == nullptr) to.race_fiber_ = __tsan_create_fiber(0);
@@ -42,7 +42,7 @@ LEAT_ACTOR_UNSEEN void* Fiber::depart(Carrier& carrier, Fiber& from, Fiber& to, 
 
 LEAT_ACTOR_UNSEEN void* Fiber::arrive(void* word, Fiber& here) noexcept {
   const Passage passage = *static_cast<Passage*>(word);
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
   const void* low = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(here.fake_stack_, &low, &bytes);
@@ -63,7 +63,7 @@ LEAT_ACTOR_UNSEEN void Fiber::enter(void* fiber, void* passage) {
 }
 
 void Fiber::forget() noexcept {
-#if LEAT_ACTOR_TSAN
+#if LEAT_TSAN
   if (race_fiber_ != nullptr && entry_ != nullptr) __tsan_destroy_fiber(race_fiber_);
   race_fiber_ = nullptr;
 #endif

@@ -38,7 +38,7 @@ class Fiber {
   Fiber() noexcept = default;
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
-#if LEAT_ACTOR_TSAN
+#if LEAT_TSAN
   ~Fiber() { forget(); }
 #endif
 
@@ -53,8 +53,8 @@ class Fiber {
     low_ = low;
     top_ = top;
     fake_stack_ = nullptr;
-#if LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN || LEAT_TSAN
+#if LEAT_ASAN
     // Frames that were left for good poisoned what is now free.
     __asan_unpoison_memory_region(low, stack_bytes());
 #endif
@@ -109,7 +109,7 @@ class Fiber {
     return static_cast<std::size_t>(static_cast<std::byte*>(top_) - static_cast<std::byte*>(low_));
   }
 
-#if LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN
+#if LEAT_ASAN || LEAT_TSAN
   // The message of a switch, and who left: the other side settles both.
   struct Passage {
     void* message;
@@ -137,7 +137,7 @@ class Fiber {
   [[maybe_unused]] void* argument_ = nullptr;
 };
 
-#if LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN
+#if LEAT_ASAN || LEAT_TSAN
 
 /// See below.
 inline void* switch_to(Carrier& carrier, Fiber& from, Fiber& to, void* message = nullptr) noexcept {

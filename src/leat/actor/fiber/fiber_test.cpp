@@ -244,7 +244,7 @@ TEST(Fiber, CountsItsOwnExceptionsInFlight) {
   carousel.run();
 }
 
-#if !LEAT_ACTOR_ASAN && !LEAT_ACTOR_TSAN  // which follow our switches only, not bare jumps
+#if !LEAT_ASAN && !LEAT_TSAN  // which follow our switches only, not bare jumps
 
 // The jump alone, without what a switch keeps: what the tests above would find.
 TEST(FiberTwinDeathTest, WithoutTheExchangeOthersSeeTheExceptionInHand) {

@@ -1,35 +1,14 @@
-// What      Whether this build is under a sanitizer that must be told of switches, and what it
-//           offers for that. Nothing in other builds.
+// What      What a sanitizer that must be told of switches offers for that. Nothing in other builds.
 // Limits    HWASan and MSan have no such interface; they are not supported.
 // Source    sanitizer/common_interface_defs.h and tsan_interface.h, declared here so that no header
 //           of a toolchain is needed.
 #pragma once
 
+#include <leat/base/sanitizers.hpp>
+
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LEAT_ACTOR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAT_ACTOR_ASAN 1
-#endif
-#endif
-#if !defined(LEAT_ACTOR_ASAN)
-#define LEAT_ACTOR_ASAN 0
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define LEAT_ACTOR_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LEAT_ACTOR_TSAN 1
-#endif
-#endif
-#if !defined(LEAT_ACTOR_TSAN)
-#define LEAT_ACTOR_TSAN 0
-#endif
-
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
 extern "C" {
 void __sanitizer_start_switch_fiber(void** fake_stack, const void* low, std::size_t bytes);
 void __sanitizer_finish_switch_fiber(void* fake_stack, const void** low, std::size_t* bytes);
@@ -38,7 +17,7 @@ void __lsan_register_root_region(const void* low, std::size_t bytes);
 }
 #endif
 
-#if LEAT_ACTOR_TSAN
+#if LEAT_TSAN
 extern "C" {
 void* __tsan_get_current_fiber();
 void* __tsan_create_fiber(unsigned flags);

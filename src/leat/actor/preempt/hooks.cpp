@@ -27,7 +27,7 @@ extern const char leat_actor_preempt_hooked;
 const char leat_actor_preempt_hooked = 1;
 }
 
-#if !LEAT_ACTOR_TSAN
+#if !LEAT_TSAN
 
 // -- allocation -------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class Original {
 }  // namespace
 
 // The real headers declare these with their own types and attributes, so they go by other names here.
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
 #define LEAT_INTERCEPTED(name, result, ...) \
   extern "C" [[gnu::weak]] result __interceptor_##name(__VA_ARGS__);
 #define LEAT_INTERCEPTED_NAME(name) &__interceptor_##name

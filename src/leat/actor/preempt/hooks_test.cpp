@@ -19,7 +19,7 @@
 namespace leat::actor {
 namespace {
 
-#if LEAT_ACTOR_TSAN
+#if LEAT_TSAN
 
 TEST(PreemptHooks, AreNotThereUnderThreadSanitizer) {
   GTEST_SKIP() << "ThreadSanitizer's operator new and locks cannot be replaced";
@@ -228,7 +228,7 @@ TEST(PreemptHooks, EveryFormOfNewGivesWhatWasAskedFor) {
 }
 
 TEST(PreemptHooks, ANewThatCannotBeServedSaysSo) {
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
   GTEST_SKIP() << "AddressSanitizer ends the program when malloc finds no memory";
 #endif
   volatile std::size_t huge = ~std::size_t{0} - 4096;
@@ -239,7 +239,7 @@ TEST(PreemptHooks, ANewThatCannotBeServedSaysSo) {
 }
 
 TEST(PreemptHooks, TheHandlerIsAskedFirst) {
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
   GTEST_SKIP() << "AddressSanitizer ends the program when malloc finds no memory";
 #endif
   static int asked = 0;

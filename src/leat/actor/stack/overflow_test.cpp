@@ -12,7 +12,7 @@
 namespace leat::actor {
 namespace {
 
-#if LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN
+#if LEAT_ASAN || LEAT_TSAN
 #define LEAT_SKIP_UNDER_SANITIZERS() \
   GTEST_SKIP() << "sanitizers do not follow a thread that goes on elsewhere after a fault"
 #else

@@ -35,7 +35,7 @@ const char* name_of(StackClass c) {
 StackRegion& StackRegion::process() {
   Options options;
   // Tools that shadow all memory have less of it to give.
-  if (LEAT_ACTOR_ASAN || LEAT_ACTOR_TSAN) options.class_bytes = std::size_t{1} << 34;
+  if (LEAT_ASAN || LEAT_TSAN) options.class_bytes = std::size_t{1} << 34;
   if (RUNNING_ON_VALGRIND) options.class_bytes = std::size_t{1} << 26;
   return process(options);
 }
@@ -156,7 +156,7 @@ bool StackRegion::prepare(Stack stack) noexcept {
   }
   // Memory tools tell stacks apart by where they lie; and pointers on them keep what they point to.
   static_cast<void>(VALGRIND_STACK_REGISTER(low + guard, low + slot_bytes));
-#if LEAT_ACTOR_ASAN
+#if LEAT_ASAN
   __lsan_register_root_region(low + guard, slot_bytes - guard);
 #endif
   system_calls_.fetch_add_relaxed(1);

@@ -48,7 +48,7 @@ TEST(ParkedStack, GoesOnWithItsLocalsAtTheirAddresses) {
   for (int body = 0; body < 20; ++body) EXPECT_EQ(sums[static_cast<std::size_t>(body)], body * 45);
 }
 
-#if !LEAT_ACTOR_ASAN && !LEAT_ACTOR_TSAN  // whose frames are larger
+#if !LEAT_ASAN && !LEAT_TSAN  // whose frames are larger
 
 void use(std::size_t bytes) {
   volatile char room[1024];

@@ -1,6 +1,7 @@
 #include <leat/base/os/process_fence.hpp>
 
 #include <leat/base/check.hpp>
+#include <leat/base/sanitizers.hpp>
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -9,12 +10,8 @@
 namespace leat::os {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || (defined(LEAT_MODEL) && LEAT_MODEL)
+#if LEAT_TSAN || (defined(LEAT_MODEL) && LEAT_MODEL)
 #define LEAT_NO_PROCESS_FENCE 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LEAT_NO_PROCESS_FENCE 1
-#endif
 #endif
 
 bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
