@@ -15,6 +15,7 @@
 // Source    Varghese and Lauck 1987; the digits by xor are Tokio's.
 #pragma once
 
+#include <leat/base/atomic.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/clock.hpp>
 
@@ -52,7 +53,7 @@ class Wheel {
     LEAT_DCHECK(!node.armed, "a timer was armed twice");
     node.tick = std::max(tick_not_before(deadline), elapsed_ + 1);
     node.armed = true;
-    ++size_;
+    size_.store_relaxed(size() + 1);
     put(node);
   }
 
@@ -61,7 +62,7 @@ class Wheel {
     LEAT_DCHECK(node.armed, "a timer was cancelled that is not armed");
     unlink(node);
     node.armed = false;
-    --size_;
+    size_.store_relaxed(size() - 1);
   }
 
   /// Calls `expire(node)` for each timer whose time has come, in the order of ticks. `expire` may
@@ -79,7 +80,7 @@ class Wheel {
           continue;
         }
         node->armed = false;
-        --size_;
+        size_.store_relaxed(size() - 1);
         expire(*node);
       }
     }
@@ -96,10 +97,11 @@ class Wheel {
 
   /// Whether `advance(now)` would find its wheel unchanged but for the time.
   [[nodiscard]] bool is_quiet(Nanos now) const noexcept {
-    return size_ == 0 || tick_at(now) <= elapsed_;
+    return size() == 0 || tick_at(now) <= elapsed_;
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// How many timers are armed. Threads: any; beside those who arm and cancel it is a guess.
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load_relaxed(); }
 
  private:
   static constexpr unsigned kLevels = 6;
@@ -177,7 +179,7 @@ class Wheel {
 
   Nanos origin_;
   std::uint64_t elapsed_ = 0;
-  std::size_t size_ = 0;
+  Atomic<std::size_t> size_{0};  // changed by one at a time, looked at by any; carries nothing else
   std::uint64_t occupied_[kLevels] = {};
   TimerNode* slots_[kLevels][kSlots] = {};
 };
