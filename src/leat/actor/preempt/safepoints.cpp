@@ -10,6 +10,11 @@
 
 extern "C" {
 
+// What a program is linked with --undefined for: the sanitizers' runtimes have the functions below,
+// weakly, so that nobody would look for ours.
+extern const char leat_actor_safepoints_here;
+const char leat_actor_safepoints_here = 0;
+
 // clang: -fsanitize-coverage=trace-pc-guard.
 void __sanitizer_cov_trace_pc_guard(std::uint32_t* /*guard*/) { leat::actor::turn().count_edge(); }
 void __sanitizer_cov_trace_pc_guard_init(std::uint32_t* /*start*/, std::uint32_t* /*stop*/) {}
