@@ -28,7 +28,7 @@ EDGES = {"src/leat/base/atomic.hpp": "#include <atomic>\nstd::atomic<int> a;\n",
          "src/leat/core/a_test.cpp": "#include <atomic>\n"}
 
 TESTS = {"src/leat/core/CMakeLists.txt": "leat_layer(core HEADERS a.hpp\n  TESTS a_test.cpp)\n",
-         "src/leat/core/a.hpp": "", "src/leat/core/a_test.cpp": "", "src/leat/core/test_a.hpp": "", "src/leat/core/internal/b.hpp": ""}
+         "src/leat/core/a.hpp": "", "src/leat/core/a_test.cpp": "// A test.\n#include <leat/core/a.hpp>\n", "src/leat/core/test_a.hpp": "", "src/leat/core/internal/b.hpp": ""}
 
 DOCS = {"README.md": "# Read me\nSee [the page](docs/a.md#the-heading), `src/a.cpp`, `src/x/*.hpp`.\n\n"
                      "<!-- quote: src/a.cpp#part -->\n```cpp\nint a;\n  int b;\n```\n",
@@ -65,6 +65,7 @@ CASES = {
         ({"src/leat/core/b_test.cpp": ""}, "b_test.cpp:1: no CMakeLists.txt mentions it"),
         ({"src/leat/core/b.hpp": ""}, "b.hpp:1: no CMakeLists.txt mentions it"),
         ({"src/leat/core/CMakeLists.txt": "leat_layer(core HEADERS a.hpp) # a_test.cpp\n"}, "a_test.cpp:1: no CMakeLists.txt mentions it"),
+        ({"src/leat/core/a_test.cpp": "#include <vector>\n#include <leat/core/a.hpp>\n"}, "a_test.cpp:1: begins with #include <vector>"),
     ]),
     "docs": (DOCS, [
         ({"docs/a.md": "[gone](gone.md)\n"}, "docs/a.md:1: links to gone.md"),
