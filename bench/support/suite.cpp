@@ -191,11 +191,15 @@ void Suite::measure_case(const Case& what, const std::string& label,
       static_cast<void>(measure(iterations));
       return;
     }
-    const auto budget = tiny_ ? std::chrono::microseconds(100) : std::chrono::milliseconds(20);
+    const auto take_yardsticks = [&] {
+      if (!tiny_) return measure_yardsticks();
+      if (!tiny_yardsticks_) tiny_yardsticks_ = measure_yardsticks(std::chrono::microseconds(100));
+      return *tiny_yardsticks_;
+    };
     const std::size_t runs = tiny_ ? 1 : runs_;
     if (!tiny_) static_cast<void>(measure(what.tiny_iterations));
     for (std::size_t i = 0; i < runs; ++i) {
-      yardsticks.push_back(measure_yardsticks(budget));
+      yardsticks.push_back(take_yardsticks());
       const Sample sample = measure(iterations);
       clock_share = std::max(clock_share, sample.clock_share(clock_ns_));
       for (const Figure& figure : sample.figures()) {
@@ -205,7 +209,7 @@ void Suite::measure_case(const Case& what, const std::string& label,
         of_metric.values.push_back(figure.value);
       }
     }
-    yardsticks.push_back(measure_yardsticks(budget));
+    yardsticks.push_back(take_yardsticks());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: wrong: %s\n", label.c_str(), error.what());
     failed_ = true;

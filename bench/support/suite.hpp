@@ -66,6 +66,7 @@ class Suite {
   std::size_t runs_ = 5;
   bool list_ = false;
   bool tiny_ = false;
+  std::optional<Yardsticks> tiny_yardsticks_;  // once is enough where nobody reads the figures
   bool bare_ = false;
   bool failed_ = false;
   std::size_t cases_ = 0;
