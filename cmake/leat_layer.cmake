@@ -2,7 +2,7 @@
 #   DEPENDS leat::<layer>...   layers below; the layer diagram is the link graph
 #   LIBS    <target>...        libraries from outside that its public headers need
 #   HEADERS <file>...          public: installed, and each compiled alone: by its test, which includes it
-#                              first (lint.tests sees to that), else by all_verify_interface_header_sets
+#                              first (lint.tests sees to that), else in the preset clang
 #   SOURCES <file>...
 #   TESTS   <file>...          one GoogleTest program for all of them, test_<name>, label unit
 #   FUZZ    <x_fuzz.cpp>...)   one program each; replays tests/corpus/x unless the preset has libFuzzer
