@@ -215,18 +215,20 @@ TEST(Session, MayBeLeftByAnExceptionThatTheOperatorCatches) {
   EXPECT_EQ(seen.records, std::vector<int>{2});
 }
 
+template <class F>
+struct AtEnd {
+  const F& act;
+  ~AtEnd() { act(); }
+};
+
 TEST(Session, ThatIsOpenedWhileAnExceptionIsUnderWaySendsWhatItWasGiven) {
   World world;
   Seen seen;
   world[0].dataflow([&](auto& scope) {
     once(scope, [](auto& output, auto& capability) {
       const auto send = [&] { output.session(capability).give(1); };
-      struct AtEnd {
-        const decltype(send)& act;
-        ~AtEnd() { act(); }
-      };
       try {
-        const AtEnd at_end{send};
+        const AtEnd<decltype(send)> at_end{send};
         throw std::runtime_error("half-way");
       } catch (const std::runtime_error&) {
       }
