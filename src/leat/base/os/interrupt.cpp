@@ -15,11 +15,12 @@
 namespace leat::os {
 namespace {
 
-sigset_t watched_signals() noexcept {
+sigset_t watched_signals(WatchQuit quit) noexcept {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (quit == WatchQuit::yes) sigaddset(&set, SIGQUIT);
   return set;
 }
 
@@ -35,9 +36,9 @@ sigset_t watched_signals() noexcept {
 
 }  // namespace
 
-InterruptWatcher::InterruptWatcher(Function<void(int)> on_interrupt)
+InterruptWatcher::InterruptWatcher(Function<void(int)> on_interrupt, WatchQuit quit)
     : on_interrupt_(std::move(on_interrupt)) {
-  const sigset_t set = watched_signals();
+  const sigset_t set = watched_signals(quit);
   pthread_sigmask(SIG_BLOCK, &set, &mask_before_);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC);
   quit_ = eventfd(0, EFD_CLOEXEC);

@@ -1,5 +1,6 @@
-// What      InterruptWatcher: turns Ctrl-C (SIGINT) and SIGTERM into one ordinary function call.
-// Protocol  Make it in main, before any other thread: it blocks both signals in the calling thread,
+// What      InterruptWatcher: turns Ctrl-C (SIGINT) and SIGTERM, if asked SIGQUIT too, into one
+//           ordinary function call.
+// Protocol  Make it in main, before any other thread: it blocks the signals in the calling thread,
 //           and threads made later inherit that. A thread of its own waits for them. The first one
 //           calls `on_interrupt` there, outside any signal handler, where locks and wakes are
 //           allowed. A second one ends the process at once, as if nobody had watched.
@@ -14,10 +15,12 @@
 
 namespace leat::os {
 
+enum class WatchQuit : bool { no, yes };
+
 class InterruptWatcher {
  public:
   /// `on_interrupt` gets the signal's number; it runs at most once, on a thread of the watcher.
-  explicit InterruptWatcher(Function<void(int)> on_interrupt);
+  explicit InterruptWatcher(Function<void(int)> on_interrupt, WatchQuit quit = WatchQuit::no);
   InterruptWatcher(const InterruptWatcher&) = delete;
   InterruptWatcher& operator=(const InterruptWatcher&) = delete;
 

@@ -23,6 +23,17 @@ TEST(InterruptDeathTest, IsOneOrdinaryCallOnAnotherThread) {
       ::testing::ExitedWithCode(42), "");
 }
 
+TEST(InterruptDeathTest, QuitIsWatchedForWhoAsksAlone) {
+  const auto quit_under = [](WatchQuit quit) {
+    std::promise<int> called;
+    const InterruptWatcher watcher([&called](int signal) { called.set_value(signal); }, quit);
+    kill(getpid(), SIGQUIT);
+    std::_Exit(called.get_future().get() == SIGQUIT ? 42 : 1);
+  };
+  EXPECT_EXIT(quit_under(WatchQuit::yes), ::testing::ExitedWithCode(42), "");
+  EXPECT_EXIT(quit_under(WatchQuit::no), ::testing::KilledBySignal(SIGQUIT), "");
+}
+
 TEST(InterruptDeathTest, EndsTheProcessTheSecondTime) {
   EXPECT_EXIT(
       {
