@@ -1,8 +1,8 @@
 # leat_layer(<name>
 #   DEPENDS leat::<layer>...   layers below; the layer diagram is the link graph
 #   LIBS    <target>...        libraries from outside that its public headers need
-#   HEADERS <file>...          public: installed, and each compiled alone: by its test, which includes it
-#                              first (lint.tests sees to that), else in the preset clang
+#   HEADERS <file>...          public: installed, and each compiled alone in the preset clang: by its test,
+#                              which includes it first (lint.tests sees to that), else by CMake
 #   SOURCES <file>...
 #   TESTS   <file>...          one GoogleTest program for all of them, test_<name>, label unit
 #   FUZZ    <x_fuzz.cpp>...)   one program each; replays tests/corpus/x unless the preset has libFuzzer
@@ -16,6 +16,10 @@ function(leat_private_flags target)
   # a move of the variant is inlined. The sanitizers and valgrind look at the same code.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+  endif()
+  # It also notes, wherever a record on cache lines of its own is passed by value, what GCC 4.5 did.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-psabi)
   endif()
 endfunction()
 

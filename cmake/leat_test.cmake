@@ -71,3 +71,16 @@ function(leat_fuzz file)
   add_test(NAME ${LEAT_TEST_PREFIX}fuzz.${subject} COMMAND ${command})
   set_tests_properties(${LEAT_TEST_PREFIX}fuzz.${subject} PROPERTIES LABELS fuzz TIMEOUT 300)
 endfunction()
+
+# leat_together(<target> <file>...): where LEAT_TOGETHER is on, these sources of the target are compiled
+# as one file, which reads the headers once and makes the templates once. They share a namespace then:
+# what one calls a helper, the others must not.
+function(leat_together target)
+  if(NOT LEAT_TOGETHER OR NOT TARGET ${target})
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(GET ARGN 0 group)
+  string(MAKE_C_IDENTIFIER ${group} group)
+  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
+endfunction()

@@ -156,9 +156,9 @@ TEST(Results, MayBeVariantsWithErrorsOfAnyType) {
   const std::vector<Either> eithers{1, "two", 3};
   EXPECT_EQ((through<int>(eithers, ok())), (Ints{1, 3}));
   EXPECT_EQ((through<std::string>(eithers, err())), (std::vector<std::string>{"two"}));
-  using Sizes = std::variant<int, std::size_t>;
-  EXPECT_EQ((through<Sizes>(eithers, map_err([](const std::string& e) { return e.size(); }))),
-            (std::vector<Sizes>{1, std::size_t{3}, 3}));
+  using Counts = std::variant<int, std::size_t>;
+  EXPECT_EQ((through<Counts>(eithers, map_err([](const std::string& e) { return e.size(); }))),
+            (std::vector<Counts>{1, std::size_t{3}, 3}));
   using Halves = std::variant<double, std::string>;
   EXPECT_EQ((through<Halves>(eithers, map_ok([](int x) { return x / 2.0; }))),
             (std::vector<Halves>{0.5, "two", 1.5}));
