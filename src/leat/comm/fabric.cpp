@@ -39,7 +39,9 @@ void Fabric::wake_all() noexcept {
 }
 
 void Fabric::failed(std::size_t worker, std::string where, std::exception_ptr error) {
-  if (!failures_.note({worker, where, error}) || workers() == 1) return;
+  failures_.note({worker, where, error});
+  if (workers() == 1) return;
+  // Also if another thread noted it: it may not have come to stopping everybody yet.
   std::string who = "worker " + std::to_string(worker);
   if (!where.empty()) who += ", " + where;
   fail({std::move(who), message_of(error), std::move(error)});
@@ -58,7 +60,8 @@ void Fabric::built(std::size_t worker, std::uint64_t id, std::string where,
 void Fabric::left(std::uint64_t next_id) {
   {
     const std::lock_guard lock(mutex_);
-    if (next_id < lowest_id_left_at_.load_relaxed()) lowest_id_left_at_.store_relaxed(next_id);
+    if (next_id < lowest_id_left_at_.load_relaxed())  // written under the mutex only
+      lowest_id_left_at_.store_release(next_id, departed{});
   }
   wake_all();
 }

@@ -4,6 +4,7 @@
 //           for the same ids in the same order, each with a signature (type, place in the graph,
 //           pact). The first to ask makes the channel, the last takes its entry out of the
 //           registry.
+// Ordering  departed  a worker that leaves -> its peers: what it noted of its failure, and the stop.
 // Errors    A worker whose signature differs from its peers' built another graph: a UsageError that
 //           shows both.
 #pragma once
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <leat/base/atomic.hpp>
 #include <leat/base/type_name.hpp>
 #include <leat/comm/channel.hpp>
 #include <leat/comm/failures.hpp>
@@ -36,6 +38,8 @@ struct Signature {
 };
 
 class Fabric {
+  struct departed : Edge {};  // who left -> who sees it: whether it failed before
+
  public:
   /// Requires: `workers >= 1`. `notify`: when senders tell receivers, on all channels.
   explicit Fabric(std::size_t workers, core::NotifyRule notify = core::NotifyRule::edge);
@@ -98,10 +102,10 @@ class Fabric {
   /// A worker has left after making things with ids below `next_id`.
   ///
   /// Others that wait for it under a higher id would wait forever: they learn of it by
-  /// `lowest_id_left_at`.
+  /// `lowest_id_left_at`. Who sees that also sees that it failed, if it did.
   void left(std::uint64_t next_id);
   [[nodiscard]] std::uint64_t lowest_id_left_at() const noexcept {
-    return lowest_id_left_at_.load_relaxed();  // a number that carries nothing else
+    return lowest_id_left_at_.load_acquire(departed{});
   }
 
  private:

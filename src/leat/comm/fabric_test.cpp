@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace leat::comm {
 namespace {
@@ -109,6 +112,35 @@ TEST(Fabric, AFailureAStopAndADepartureWakeEveryWorker) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(has_token(fabric, i));
     EXPECT_FALSE(has_token(fabric, 0));
   }
+}
+
+// One worker failed to build a dataflow, and nobody knows until another one builds it. Whoever does is
+// stopped before it goes on, also if a third one has seen the failure and is about to stop them all.
+TEST(Fabric, WhoBuildsWhatAPeerFailedToBuildIsStoppedWhoeverSawItFirst) {
+  struct Slow final : std::exception {  // who asks first is held up
+    struct Gate {
+      std::atomic<int> asked{0};
+      std::atomic<bool> open{false};
+    };
+    explicit Slow(Gate& gate_in) : gate(&gate_in) {}
+    const char* what() const noexcept override {
+      if (gate->asked.fetch_add(1) == 0) gate->open.wait(false);
+      return "it failed";
+    }
+    Gate* gate;
+  };
+  Slow::Gate gate;
+  Fabric fabric(3);
+  fabric.built(0, 1, "the builder", std::make_exception_ptr(Slow(gate)));
+  EXPECT_FALSE(fabric.stop().requested());  // perhaps all fail alike
+  std::thread second([&] { fabric.built(1, 1, {}, nullptr); });
+  while (gate.asked.load() == 0) std::this_thread::yield();
+  fabric.built(2, 1, {}, nullptr);
+  EXPECT_TRUE(fabric.stop().requested());
+  gate.open.store(true);
+  gate.open.notify_all();
+  second.join();
+  EXPECT_EQ(fabric.stop().reason()->why, "it failed");
 }
 
 TEST(Fabric, RemembersTheLowestIdThatAWorkerLeftAt) {
