@@ -19,6 +19,7 @@
 #include <leat/actor/spawn.hpp>
 #include <leat/actor/sync/condition.hpp>
 #include <leat/actor/sync/mutex.hpp>
+#include <leat/actor/sync/once.hpp>
 #include <leat/actor/sync/semaphore.hpp>
 #include <leat/actor/sync/shared_mutex.hpp>
 #include <leat/actor/time/interval.hpp>

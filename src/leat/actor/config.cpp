@@ -1,5 +1,7 @@
 #include <leat/actor/config.hpp>
 
+#include <leat/base/mutant.hpp>
+#include <leat/base/time/ticks.hpp>
 #include <leat/base/usage_error.hpp>
 
 #include <charconv>
@@ -22,7 +24,15 @@ void take_from(const char* name, Number& value) {
   }
 }
 
+// What the clock of the processor is replaced by where it is not steady: about the default slice.
+constexpr Nanos kTick = std::chrono::microseconds(150);
+
 }  // namespace
+
+Config::Config() {
+  const bool steady = ticks_are_steady() && !LEAT_MUTANT("ticks.unsteady");
+  if (!steady && !LEAT_MUTANT("config.trusts_the_clock")) timeslice_tick_ = kTick;
+}
 
 Config Config::exact(std::size_t threads) {
   if (threads == 0 || threads > kThreadsMax) {
@@ -48,6 +58,10 @@ Config& Config::contain_faults(bool contain) {
   contain_faults_ = contain;
   return *this;
 }
+Config& Config::migrate_always(bool migrate) {
+  migrate_always_ = migrate;
+  return *this;
+}
 Config& Config::simulated_workers(std::size_t workers) {
   if (workers == 0 || workers > kThreadsMax || threads_ != 0) {
     throw UsageError("Config::simulated_workers",
@@ -64,6 +78,15 @@ Config& Config::alloc_interval(std::uint32_t allocations) {
 }
 Config& Config::timeslice_cycles(std::uint64_t cycles) {
   timeslice_cycles_ = cycles;
+  return *this;
+}
+Config& Config::timeslice_tick(Nanos period) {
+  if (period <= Nanos{0}) {
+    throw UsageError("Config::timeslice_tick", "a time above 0",
+                     std::to_string(period.count()) + " ns",
+                     "take a tenth of a millisecond, or leave it out for the processor's clock");
+  }
+  timeslice_tick_ = period;
   return *this;
 }
 Config& Config::stack_pool_cap(std::size_t stacks) {

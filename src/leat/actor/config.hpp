@@ -41,6 +41,9 @@ class Config {
   Config& alloc_interval(std::uint32_t allocations);
   /// How many cycles of the processor's clock an actor may run on; 0: each look ends its turn.
   Config& timeslice_cycles(std::uint64_t cycles);
+  /// Slices by a thread that ticks each `period` instead of by the processor's clock: an actor's turn
+  /// is over when it has ticked since the first look. The default where that clock is not steady.
+  Config& timeslice_tick(Nanos period);
   /// How many idle stacks are kept for ever. Default: 4 for each thread.
   Config& stack_pool_cap(std::size_t stacks);
   /// How large an actor's stack is, its guard included.
@@ -57,6 +60,9 @@ class Config {
   /// without this the process ends, and says which actor it was. Its frames are not unwound: what
   /// they own leaks. Default: false.
   Config& contain_faults(bool contain);
+  /// For tests: each actor goes on on another worker after each wait and each yield, unless it is
+  /// pinned: finds what was kept of a thread where it should not be. Default: false.
+  Config& migrate_always(bool migrate);
   /// For simulations: how many workers there are, none of which has a thread.
   Config& simulated_workers(std::size_t workers);
 
@@ -70,6 +76,8 @@ class Config {
   }
   [[nodiscard]] std::uint32_t alloc_interval() const noexcept { return alloc_interval_; }
   [[nodiscard]] std::uint64_t timeslice_cycles() const noexcept { return timeslice_cycles_; }
+  /// 0: by the processor's clock.
+  [[nodiscard]] Nanos timeslice_tick() const noexcept { return timeslice_tick_; }
   [[nodiscard]] std::size_t stack_pool_cap() const noexcept {
     return stack_pool_cap_.value_or(4 * workers());
   }
@@ -77,18 +85,21 @@ class Config {
   [[nodiscard]] Nanos idle_spin() const noexcept { return idle_spin_; }
   [[nodiscard]] const Clock* clock() const noexcept { return clock_; }
   [[nodiscard]] bool contains_faults() const noexcept { return contain_faults_; }
+  [[nodiscard]] bool migrates_always() const noexcept { return migrate_always_; }
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
 
  private:
-  Config() = default;
+  Config();
 
   std::size_t threads_ = 0;
   std::size_t simulated_ = 1;
   bool virtual_time_ = false;
   bool contain_faults_ = false;
+  bool migrate_always_ = false;
   std::uint32_t alloc_interval_ = kDefaultAllocInterval;
   std::uint64_t timeslice_cycles_ = kDefaultTimesliceCycles;
+  Nanos timeslice_tick_{0};
   std::optional<std::size_t> stack_pool_cap_;
   StackClass stack_ = StackClass::k64KiB;
   Nanos idle_spin_ = core::IdlePolicy::kIdleSpin;

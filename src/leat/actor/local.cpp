@@ -10,7 +10,6 @@ void* LocalValues::make(std::size_t key, Make maker, Drop drop) {
   if (values_.size() <= key) values_.resize(key + 1, nullptr);
   made_.reserve(made_.size() + 1);
   void* const value = maker();  // may ask for others, and so move what we hold
-  if (values_.size() <= key) values_.resize(key + 1, nullptr);
   made_.push_back({key, drop});
   values_[key] = value;
   return value;

@@ -5,7 +5,10 @@
 namespace leat::actor {
 
 Runtime::Runtime(Config config) : scheduler_(std::make_unique<Scheduler>(std::move(config))) {}
-Runtime::~Runtime() = default;
+Runtime::~Runtime() {
+  // Locks that a thread held when the process was forked are held for ever: nothing is touched.
+  if (scheduler_->was_left_by_threads()) static_cast<void>(scheduler_.release());
+}
 
 bool Runtime::cancel(Pid pid) noexcept { return scheduler_->cancel(pid); }
 bool Runtime::is_alive(Pid pid) const noexcept { return scheduler_->is_alive(pid); }

@@ -4,6 +4,8 @@
 //           const int n = runtime.run([] { return spawn([] { return 42; }).join(); });
 //           Destroyed, it cancels what still runs, daemons included, and waits for it.
 // Limits    Must outlive all handles of its actors. `run` is called by one plain thread at a time.
+//           In the child of a fork a runtime with threads is none: it says so when it is used, and its
+//           end does nothing.
 // Source    smarm's Runtime; Tokio's for the current-thread one.
 #pragma once
 
@@ -45,12 +47,12 @@ class Runtime {
     Actor& actor = internal::vacant_from_outside(*scheduler_);
     try {
       internal::store<Closure>(actor, std::forward<F>(f));
+      actor.type = &internal::TypeOf<Closure>::kType;
+      internal::move_in(actor, nullptr, options);
     } catch (...) {
       give_back(actor);
       throw;
     }
-    actor.type = &internal::TypeOf<Closure>::kType;
-    internal::move_in(actor, nullptr, options);
     internal::start_from_outside(*scheduler_, actor);
     return JoinHandle<internal::ValueOf<F>>(actor);
   }
@@ -78,7 +80,7 @@ class Runtime {
   void wait_until_quiet();
   void give_back(Actor& actor) noexcept;
 
-  const std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<Scheduler> scheduler_;
 };
 
 }  // namespace leat::actor

@@ -35,6 +35,8 @@ class Scope {
   /// Starts an actor; what `f` returns is dropped. Requires: the caller is an actor, or UsageError.
   template <class F>
   Pid spawn(F&& f) {
+    // First what may fail: an actor that runs is a child.
+    if (children_.size() == children_.capacity()) children_.reserve(2 * children_.size() + 4);
     children_.push_back(actor::spawn([state = state_, call = std::forward<F>(f)]() mutable -> Exit {
       const Counts counts{*state};
       try {

@@ -13,6 +13,11 @@ void sleep_until(Nanos deadline) {
   }
 }
 
+void keep_float_control() noexcept {
+  Actor* const self = this_actor();
+  if (self != nullptr) self->fiber.keep_float_control(worker_of(*self).carrier());
+}
+
 bool cancel(Pid pid) {
   Worker* const worker = this_worker();
   if (worker == nullptr) {

@@ -10,11 +10,17 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
   actor.daemon = options.daemon;
   actor.kept = options.pinned;
   actor.deadline = spawner != nullptr ? spawner->deadline : kNever;
-  if (!options.name.empty()) [[unlikely]]
-    actor.name = options.name;
   actor.parent = options.parent;
-  if (options.parent != Pid::root()) [[unlikely]]
-    actor.farewell = std::make_unique<SignalNode>();
+  try {
+    if (!options.name.empty()) [[unlikely]]
+      actor.name = options.name;
+    if (options.parent != Pid::root()) [[unlikely]]
+      actor.farewell = std::make_unique<SignalNode>();
+  } catch (...) {
+    actor.type->drop_closure(actor);
+    actor.name.clear();
+    throw;
+  }
   const ObjectLock::Guard guard(actor.lock);
   actor.live = true;
   actor.handle = true;

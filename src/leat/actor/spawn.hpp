@@ -111,7 +111,8 @@ struct TypeOf {
   static constexpr ActorType kType{&run, &drop_closure, &drop_result};
 };
 
-/// Makes a tenant of a vacant slot, with a handle. `spawner`: null if it is a plain thread.
+/// Makes a tenant of a vacant slot, which has its closure and its type, with a handle. `spawner`: null
+/// if it is a plain thread. If it throws, the closure has ended, and the slot is vacant.
 void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options);
 /// Lets go of the handle.
 void drop_handle(Actor& actor) noexcept;
@@ -229,12 +230,12 @@ JoinHandle<internal::ValueOf<F>> spawn(const SpawnOptions& options, F&& f) {
   Actor& actor = worker.vacant();
   try {
     internal::store<Closure>(actor, std::forward<F>(f));
+    actor.type = &internal::TypeOf<Closure>::kType;
+    internal::move_in(actor, this_actor(), options);
   } catch (...) {
     worker.give_back(actor);
     throw;
   }
-  actor.type = &internal::TypeOf<Closure>::kType;
-  internal::move_in(actor, this_actor(), options);
   worker.start(actor);
   return JoinHandle<internal::ValueOf<F>>(actor);
 }

@@ -1,5 +1,6 @@
 #include <leat/actor/spawn.hpp>
 
+#include <leat/actor/local.hpp>
 #include <leat/actor/runtime.hpp>
 #include <leat/actor/scope.hpp>
 #include <leat/actor/self.hpp>
@@ -11,6 +12,8 @@
 #include <pthread.h>
 
 #include <array>
+#include <cerrno>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -378,6 +381,71 @@ TEST(Faults, OtherwiseTheProcessEndsAndSaysWhoItWas) {
     (void)spawn({.name = "deep"}, [] { return deeper(10'000'000); }).join_result();
   }),
                "actor [0-9]+.[0-9]+ \"deep\"");
+}
+
+[[gnu::noinline]] void throws() { throw std::runtime_error("too far"); }
+[[gnu::noinline]] void throws_where_it_must_not() noexcept { throws(); }
+
+TEST(Faults, AnActorThatTerminatesEndsAloneIfAskedFor) {
+  Runtime runtime(Config::current_thread().contain_faults(true));
+  runtime.run([] {
+    for (int i = 0; i < 20; ++i) {
+      const Exit exit = spawn([] { throws_where_it_must_not(); }).join_result().exit;
+      EXPECT_EQ(exit.kind(), ExitKind::killed);
+      EXPECT_NE(exit.text().find("too far"), std::string::npos) << exit.text();
+    }
+    EXPECT_EQ(spawn([] { return 4; }).join(), 4);
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+  });
+}
+
+TEST(Faults, OtherwiseTheProcessSaysWhoTerminatedIt) {
+  EXPECT_DEATH(Runtime().run([] {
+    spawn({.name = "boss"}, [] {
+      spawn({.name = "deep", .parent = self()}, [] { throws_where_it_must_not(); }).join();
+    }).join();
+  }),
+               "actor [0-9]+.[0-9]+ \"deep\", a child of [0-9]+.[0-9]+, with "
+               "std::runtime_error: too far");
+}
+
+[[gnu::noinline]] std::thread::id thread_now() { return std::this_thread::get_id(); }
+[[gnu::noinline]] int errno_now() { return errno; }
+
+TEST(Runtime, HasActorsGoOnElsewhereAfterEachWaitIfAskedFor) {
+  static const ActorLocal<int> local;
+  Runtime runtime(Config::exact(2).migrate_always(true));
+  runtime.run([] {
+    std::vector<JoinHandle<void>> handles;
+    for (int who = 1; who <= 4; ++who) {
+      handles.push_back(spawn([who] {
+        local.get() = who;
+        const Pid mine = self();
+        for (int i = 0; i < 20; ++i) {
+          errno = who;
+          const std::thread::id before = thread_now();
+          yield_now();
+          EXPECT_NE(thread_now(), before);
+          EXPECT_EQ(errno_now(), who);
+          EXPECT_EQ(self(), mine);
+          EXPECT_EQ(local.get(), who);
+        }
+      }));
+    }
+    for (auto& handle : handles) handle.join();
+  });
+}
+
+TEST(Runtime, GoesByATickIfAskedFor) {
+  Runtime runtime(
+      Config::current_thread().alloc_interval(1).timeslice_tick(std::chrono::microseconds(50)));
+  runtime.run([] {
+    bool other_ran = false;
+    auto other = spawn([&] { other_ran = true; });
+    while (!other_ran) checkpoint();  // neither waits nor yields
+    other.join();
+  });
+  EXPECT_THROW((void)Config::current_thread().timeslice_tick(Nanos{0}), UsageError);
 }
 
 TEST(Config, RefusesWhatCannotBeAndSaysWhy) {

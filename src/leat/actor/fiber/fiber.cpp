@@ -29,7 +29,9 @@ LEAT_ACTOR_UNSEEN void* Fiber::depart(Carrier& carrier, Fiber& from, Fiber& to, 
   exchange_state(carrier, from, to);
 #if LEAT_ASAN
   // Null tells it that this stack's fake frames may go.
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack_, to.low_, to.stack_bytes());
+  if (!LEAT_MUTANT("fiber.unannounced"))
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &from.fake_stack_, to.low_,
+                                   to.stack_bytes());
 #endif
 #if LEAT_TSAN
   from.race_fiber_ = __tsan_get_current_fiber();  // a thread's own may be another thread's by now
@@ -45,7 +47,8 @@ LEAT_ACTOR_UNSEEN void* Fiber::arrive(void* word, Fiber& here) noexcept {
 #if LEAT_ASAN
   const void* low = nullptr;
   std::size_t bytes = 0;
-  __sanitizer_finish_switch_fiber(here.fake_stack_, &low, &bytes);
+  if (!LEAT_MUTANT("fiber.unannounced"))
+    __sanitizer_finish_switch_fiber(here.fake_stack_, &low, &bytes);
   if (passage.left->entry_ == nullptr) {  // a thread's own stack, whose place it tells us
     passage.left->low_ = const_cast<void*>(low);
     passage.left->top_ = static_cast<std::byte*>(const_cast<void*>(low)) + bytes;

@@ -22,6 +22,7 @@
 #include <leat/actor/fiber/float_control.hpp>
 #include <leat/actor/fiber/sanitizers.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -92,14 +93,18 @@ class Fiber {
   // Leaves `from` for `to`: all that is kept per fiber, but for the stack itself.
   [[gnu::always_inline]] static void exchange_state(Carrier& carrier, Fiber& from,
                                                     Fiber& to) noexcept {
-    from.exceptions_ = carrier.exceptions();
-    carrier.exceptions() = to.exceptions_;
-    from.error_number_ = carrier.error_number();
-    carrier.error_number() = to.error_number_;
+    if (!LEAT_MUTANT("fiber.shares_exceptions")) {
+      from.exceptions_ = carrier.exceptions();
+      carrier.exceptions() = to.exceptions_;
+    }
+    if (!LEAT_MUTANT("fiber.shares_errno")) {
+      from.error_number_ = carrier.error_number();
+      carrier.error_number() = to.error_number_;
+    }
 #ifndef NDEBUG
     check_float_control(carrier, from);
 #endif
-    if ((from.keeps_ | to.keeps_) != 0) [[unlikely]]
+    if ((from.keeps_ | to.keeps_) != 0 && !LEAT_MUTANT("fiber.shares_float_control")) [[unlikely]]
       exchange_float_control(carrier, from, to);
   }
   static void exchange_float_control(const Carrier& carrier, Fiber& from, Fiber& to) noexcept;

@@ -12,6 +12,7 @@
 #include <leat/actor/fiber/sanitizers.hpp>
 #include <leat/actor/preempt/turn.hpp>
 #include <leat/base/atomic.hpp>
+#include <leat/base/mutant.hpp>
 
 #include <dlfcn.h>
 
@@ -38,8 +39,11 @@ template <class Try>
 void* allocate_or(Try try_once, bool throws) {
   for (;;) {
     if (void* const memory = try_once()) [[likely]] {
-      turn().count();
-      return memory;
+      if (!turn().count_allocation()) [[likely]]
+        return memory;
+      std::free(memory);  // as if there had been none, and no handler
+      if (throws) throw std::bad_alloc();
+      return nullptr;
     }
     const std::new_handler handler = std::get_new_handler();
     if (handler == nullptr) {
@@ -158,19 +162,21 @@ class Original {
   extern "C" result leat_hook_##name(__VA_ARGS__) __asm__(#name)
 
 // A function that takes a lock, and says so by 0 (or that the last owner died with it).
-#define LEAT_TAKES(name, parameters, arguments)             \
-  LEAT_ORIGINAL(name, int, LEAT_UNPACK parameters);         \
-  extern "C" int leat_hook_##name parameters {              \
-    const int result = original_##name.get() arguments;     \
-    if (result == 0 || result == EOWNERDEAD) turn().hold(); \
-    return result;                                          \
+#define LEAT_TAKES(name, parameters, arguments)                                             \
+  LEAT_ORIGINAL(name, int, LEAT_UNPACK parameters);                                         \
+  extern "C" int leat_hook_##name parameters {                                              \
+    const int result = original_##name.get() arguments;                                     \
+    if ((result == 0 || result == EOWNERDEAD) && !LEAT_MUTANT("hooks.locks_do_not_hold")) { \
+      turn().hold();                                                                        \
+    }                                                                                       \
+    return result;                                                                          \
   }
-#define LEAT_LETS_GO(name)                          \
-  LEAT_ORIGINAL(name, int, void* lock);             \
-  extern "C" int leat_hook_##name(void* lock) {     \
-    const int result = original_##name.get()(lock); \
-    if (result == 0) turn().release();              \
-    return result;                                  \
+#define LEAT_LETS_GO(name)                                                        \
+  LEAT_ORIGINAL(name, int, void* lock);                                           \
+  extern "C" int leat_hook_##name(void* lock) {                                   \
+    const int result = original_##name.get()(lock);                               \
+    if (result == 0 && !LEAT_MUTANT("hooks.locks_do_not_hold")) turn().release(); \
+    return result;                                                                \
   }
 #define LEAT_UNPACK(...) __VA_ARGS__
 
@@ -208,18 +214,18 @@ extern "C" int leat_hook_pthread_once(void* once, void (*call)()) {
 LEAT_ORIGINAL(__cxa_guard_acquire, int, void* guard);
 extern "C" int leat_hook___cxa_guard_acquire(void* guard) {
   const int mine = original___cxa_guard_acquire.get()(guard);
-  if (mine != 0) turn().hold();
+  if (mine != 0 && !LEAT_MUTANT("hooks.statics_do_not_hold")) turn().hold();
   return mine;
 }
 LEAT_ORIGINAL(__cxa_guard_release, void, void* guard);
 extern "C" void leat_hook___cxa_guard_release(void* guard) {
   original___cxa_guard_release.get()(guard);
-  turn().release();
+  if (!LEAT_MUTANT("hooks.statics_do_not_hold")) turn().release();
 }
 LEAT_ORIGINAL(__cxa_guard_abort, void, void* guard);
 extern "C" void leat_hook___cxa_guard_abort(void* guard) {
   original___cxa_guard_abort.get()(guard);
-  turn().release();
+  if (!LEAT_MUTANT("hooks.statics_do_not_hold")) turn().release();
 }
 
 #endif

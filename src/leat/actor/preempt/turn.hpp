@@ -28,6 +28,7 @@
 #pragma once
 
 #include <leat/base/atomic.hpp>
+#include <leat/base/mutant.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,9 @@ struct PreemptKnobs {
   std::uint64_t timeslice_cycles =
       300'000;                   ///< of the processor's clock; 0: each look ends the turn
   const Ticks* ticks = nullptr;  ///< if there: a slice ends when it has moved, and no clock is read
+  /// If there: called instead of a look, on the actor's stack, where it may be made to yield; whether
+  /// the allocation is to fail. For simulations.
+  bool (*allocated)(void* context) = nullptr;
 };
 
 class Turn {
@@ -111,6 +115,12 @@ class Turn {
     if (--left_ == 0) [[unlikely]]
       look();
   }
+  /// The same. Returns: whether the allocation is to fail all the same: a simulation may say so.
+  [[nodiscard, gnu::always_inline]] bool count_allocation() noexcept {
+    if (--left_ == 0) [[unlikely]]
+      return look_at_allocation();
+    return false;
+  }
   [[gnu::always_inline]] void count_edge() noexcept {
     if (--edges_left_ == 0) [[unlikely]]
       look_at_edge();
@@ -127,6 +137,7 @@ class Turn {
 
  private:
   void look() noexcept;
+  [[nodiscard]] bool look_at_allocation() noexcept;
   void look_at_edge() noexcept;
   void look_at_time() noexcept;
   [[nodiscard]] bool slice_is_over() noexcept;
@@ -143,6 +154,7 @@ class Turn {
   std::uint64_t slice_ = 0;
   std::uint64_t counted_ = 0;
   const Ticks* ticks_ = nullptr;
+  bool (*allocated_)(void* context) = nullptr;
   Yield yield_ = nullptr;
   void* context_ = nullptr;
   std::uint64_t signals_ = 0;  // the thread's mask when it was attached
@@ -158,6 +170,10 @@ extern thread_local constinit Turn leat_actor_turn __asm__("leat_actor_turn")
     __attribute__((tls_model("initial-exec")));
 
 }  // namespace internal
+
+/// How many forks lie between the first attached thread's process and this one: what has threads of
+/// its own, and was made at another number, has left them with the parent.
+[[nodiscard]] std::uint32_t forks_so_far() noexcept;
 
 /// The calling thread's. The reference is good until the caller may be switched.
 [[nodiscard, gnu::always_inline]] inline Turn& turn() noexcept {

@@ -1,8 +1,10 @@
 #include <leat/actor/scheduler/scheduler.hpp>
 
 #include <leat/actor/fiber/context.hpp>
+#include <leat/actor/scheduler/last_words.hpp>
 #include <leat/actor/stack/overflow.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
 #include <leat/base/os/process_fence.hpp>
 #include <leat/base/os/thread_name.hpp>
 #include <leat/base/usage_error.hpp>
@@ -78,11 +80,15 @@ Scheduler::Scheduler(Config config, bool stepped)
       stacks_({.stack_class = config_.stack(), .cap = config_.stack_pool_cap()}),
       slots_(*this, mark_),
       idle_(config_.workers(), os::process_fence_ready()) {
-  if (shadow_stack_on()) {
+  if (shadow_stack_on() && !LEAT_MUTANT("scheduler.ignores_shadow_stack")) {
     throw UsageError("actor runtime", "to switch stacks", "a thread with a shadow stack (CET)",
                      "run without it: GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK");
   }
   tell_of_owners({&name_of, &ends_alone, &end_alone});
+  watch_terminate();
+  if (config_.timeslice_tick() > Nanos{0} && !stepped) {
+    ticker_ = std::make_unique<Ticker>(config_.timeslice_tick());
+  }
   for (std::size_t i = 0; i < config_.workers(); ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, mark_));
   }
@@ -147,7 +153,19 @@ void Scheduler::run_until_quiet() {
     throw UsageError("Runtime::run", "to wait for a runtime", "the caller is an actor",
                      "run it on a thread of its own, or spawn here");
   }
+  check_threads("to run actors");
   await_quiet(false);
+}
+
+bool Scheduler::was_left_by_threads() const noexcept {
+  return !threads_.empty() && forks_ != forks_so_far() && !LEAT_MUTANT("scheduler.forks_unnoticed");
+}
+
+void Scheduler::check_threads(const char* what) const {
+  if (!was_left_by_threads()) return;
+  throw UsageError("actor runtime", what,
+                   "the child of a fork, in which the runtime's threads do not exist",
+                   "make a Runtime after the fork, or exec another program");
 }
 
 void Scheduler::await_quiet(bool daemons) {
@@ -179,6 +197,7 @@ bool Scheduler::is_quiet(bool daemons) const noexcept {
 }
 
 bool Scheduler::cancel(Pid pid) noexcept {
+  if (was_left_by_threads()) return false;
   Actor* const actor = slots_.find(pid.slot());
   if (actor == nullptr) return false;
   const ObjectLock::Guard guard(actor->lock);
@@ -196,6 +215,7 @@ void Scheduler::cancel(Actor& actor) noexcept {
 }
 
 bool Scheduler::is_alive(Pid pid) noexcept {
+  if (was_left_by_threads()) return false;
   Actor* const actor = slots_.find(pid.slot());
   if (actor == nullptr) return false;
   const ObjectLock::Guard guard(actor->lock);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <leat/actor/config.hpp>
+#include <leat/actor/preempt/ticker.hpp>
 #include <leat/actor/scheduler/actor.hpp>
 #include <leat/actor/scheduler/idle_workers.hpp>
 #include <leat/actor/scheduler/inbox.hpp>
@@ -40,7 +41,11 @@ class Scheduler {
 
   /// Has an actor run that was filled in by a plain thread. Threads: any.
   void start_from_outside(Actor& actor) noexcept;
-  [[nodiscard]] Actor& vacant_from_outside() { return *slots_.take(1); }
+  /// Throws: std::bad_alloc; UsageError in the child of a fork.
+  [[nodiscard]] Actor& vacant_from_outside() {
+    check_threads("to start an actor");
+    return *slots_.take(1);
+  }
 
   /// Wakes an actor of this runtime. Requires: it cannot go away meanwhile. Threads: any.
   void wake(Actor& actor) noexcept;
@@ -83,6 +88,13 @@ class Scheduler {
     if (point_ != nullptr) point_(point_context_, self);
   }
 
+  /// The same where an actor has allocated, if its program links leat::actor_preempt; whether the
+  /// allocation is to fail.
+  using Allocated = bool (*)(void* context, Actor& self);
+  void set_allocated(Allocated call) noexcept { allocated_ = call; }
+  [[nodiscard]] bool has_allocated() const noexcept { return allocated_ != nullptr; }
+  [[nodiscard]] bool allocated(Actor& self) const { return allocated_(point_context_, self); }
+
   /// Whether nothing lives; `daemons`: not even daemons.
   [[nodiscard]] bool is_quiet(bool daemons) const noexcept;
 
@@ -96,6 +108,14 @@ class Scheduler {
   [[nodiscard]] IdleWorkers& idle() noexcept { return idle_; }
   [[nodiscard]] std::size_t worker_count() const noexcept { return workers_.size(); }
   [[nodiscard]] Worker& worker(std::size_t index) noexcept { return *workers_[index]; }
+  /// What its turns go by instead of the processor's clock; null: they go by that.
+  [[nodiscard]] Ticker* ticker() noexcept { return ticker_.get(); }
+
+  /// Whether this is the child of a fork, and its threads stayed with the parent.
+  [[nodiscard]] bool was_left_by_threads() const noexcept;
+  /// Throws: UsageError if so.
+  void check_threads(const char* what) const;
+
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load_acquire(over{}); }
 
  private:
@@ -115,11 +135,14 @@ class Scheduler {
   Worker::Counts outside_[2];         // started by plain threads, by `daemon`
   Atomic<std::uint32_t> awaited_{0};  // 0: nobody waits for quiet; 1: all but daemons; 2: all
   Atomic<bool> stopping_{false};
+  const std::uint32_t forks_ = forks_so_far();
+  std::unique_ptr<Ticker> ticker_;
   core::Parker waiter_;  // of whoever waits for quiet while threads run
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
   Point point_ = nullptr;
   void* point_context_ = nullptr;
+  Allocated allocated_ = nullptr;
 };
 
 }  // namespace leat::actor

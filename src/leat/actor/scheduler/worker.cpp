@@ -3,6 +3,7 @@
 #include <leat/actor/local.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
 
 #include <cxxabi.h>
 
@@ -32,10 +33,16 @@ Worker::Attached::Attached(Worker& worker) noexcept
   worker.carrier_ = &carrier;
   const Config& config = worker.scheduler_.config();
   worker.before_ = turn().attach(
-      {.alloc_interval = config.alloc_interval(), .timeslice_cycles = config.timeslice_cycles()},
+      {.alloc_interval = config.alloc_interval(),
+       .timeslice_cycles = config.timeslice_cycles(),
+       .ticks =
+           worker.scheduler_.ticker() != nullptr ? &worker.scheduler_.ticker()->ticks() : nullptr,
+       .allocated = worker.scheduler_.has_allocated() ? &Worker::allocated : nullptr},
       &Worker::preempted, &worker);
+  if (Ticker* const ticker = worker.scheduler_.ticker()) ticker->busy();
 }
 Worker::Attached::~Attached() {
+  if (Ticker* const ticker = worker_.scheduler_.ticker()) ticker->idle();
   turn().detach(worker_.before_);
   attached_worker = before_;
 }
@@ -46,12 +53,23 @@ void Worker::preempted(void* worker) noexcept {
   // In a section of an object's lock it goes on: the section is short.
   if (self == nullptr || (here.mark != nullptr && here.mark->is_in())) return;
   self->held = turn().end(self->reductions);
+  if (LEAT_MUTANT("worker.moves_the_preempted") && here.sharing_ == Sharing::shared) {
+    here.departing_ = self;
+    here.departure_ = Departure::yields;
+    here.leave(*self, here.choose());
+    return;
+  }
   if (Actor* const next = here.choose()) {
     here.list_.push(*self);  // nobody else takes from it: it stays on this worker
     here.leave(*self, next);
   } else {
-    here.alone(*self);
+    here.stay(*self);
   }
+}
+
+bool Worker::allocated(void* worker) noexcept {
+  Actor* const self = this_actor();
+  return self != nullptr && static_cast<Worker*>(worker)->scheduler_.allocated(*self);
 }
 
 Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
@@ -63,6 +81,7 @@ Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
       slots_(scheduler.slots()),
       rng_(index + 1),
       idle_(scheduler.config().idle_spin()),
+      migrate_(scheduler.config().migrates_always() && sharing_ == Sharing::shared),
       lifo_seen_(scheduler.config().workers(), 0),
       wheel_lock_(nullptr),
       wheel_(scheduler.clock().now()) {}
@@ -270,7 +289,10 @@ void Worker::sleep() noexcept {
   scheduler_.stacks().trim(clock.now());
   scheduler_.idle().sleep(parker_, std::exchange(searching_, false));
   scheduler_.look_for_quiet();  // once more, now that others see that we sleep
+  Ticker* const ticker = scheduler_.ticker();
+  if (ticker != nullptr) ticker->idle();
   parker_.park([this] { return has_news(); }, timeout);
+  if (ticker != nullptr) ticker->busy();
   searching_ = scheduler_.idle().woken(parker_);
 }
 
@@ -312,6 +334,10 @@ void Worker::enqueue_woken(Actor& actor) noexcept {
     }
     return;
   }
+  if (migrate_) [[unlikely]] {
+    send_on(actor);
+    return;
+  }
   // Relaxed: only we put something there; what a thief takes meanwhile does not matter.
   Actor* before = lifo_.load_relaxed();
   if (before != nullptr) before = lifo_.exchange_acquire(nullptr, keep{});
@@ -321,6 +347,12 @@ void Worker::enqueue_woken(Actor& actor) noexcept {
   if (before == nullptr) return;
   enqueue_shared(*before);
   tell_others();
+}
+
+void Worker::send_on(Actor& actor) noexcept {
+  Worker& next = scheduler_.worker((index_ + 1) % scheduler_.worker_count());
+  next.inbox_.put(actor);
+  next.unpark();
 }
 
 void Worker::tell_others() noexcept {
@@ -363,6 +395,10 @@ void Worker::settle() noexcept {
     case Departure::none:
       break;
     case Departure::yields:
+      if (migrate_ && !actor.kept) [[unlikely]] {
+        send_on(actor);
+        break;
+      }
       enqueue(actor);
       tell_others();
       break;
@@ -375,7 +411,18 @@ void Worker::settle() noexcept {
   }
 }
 
+// Who yields while nobody else can run.
 void Worker::alone(Actor& self) noexcept {
+  if (migrate_ && !self.kept) [[unlikely]] {
+    departing_ = &self;
+    departure_ = Departure::yields;
+    leave(self, nullptr);
+    return;
+  }
+  stay(self);
+}
+
+void Worker::stay(Actor& self) noexcept {
   if (stepped_ || std::exchange(back_to_run_, false)) {
     if (sharing_ == Sharing::solo) {
       list_.push(self);
@@ -436,12 +483,15 @@ void Worker::enter(void* argument, void* message) {
     } ends{self};
     self.type->run(self);
   } catch (const Cancelled& why) {
+    const NoPreempt whole;
     self.exit = Exit::cancelled(why.what());
   } catch (abi::__forced_unwind&) {
+    if (LEAT_MUTANT("worker.swallows_forced_unwind")) return;
     // It may not be swallowed, and cannot go on below us: this handler is never left.
     self.exit = Exit::killed("its stack was unwound by force, by pthread_exit or a cancellation");
     worker_of(self).end(self);
   } catch (...) {
+    if (LEAT_MUTANT("worker.lets_exceptions_through")) throw;
     self.exit = Exit::of(std::current_exception());
   }
   worker_of(self).end(self);

@@ -112,6 +112,8 @@ class alignas(kSector) Worker : public internal::Here {
   void disarm(Actor& actor) noexcept;
 
   [[nodiscard]] Scheduler& scheduler() const noexcept { return scheduler_; }
+  /// Of the thread that runs it now. Threads: its own.
+  [[nodiscard]] const Carrier& carrier() const noexcept { return *carrier_; }
   [[nodiscard]] Sharing sharing() const noexcept { return sharing_; }
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
@@ -182,12 +184,14 @@ class alignas(kSector) Worker : public internal::Here {
   static void enter(void* argument, void* message);
 
   static void preempted(void* worker) noexcept;
+  [[nodiscard]] static bool allocated(void* worker) noexcept;
 
   [[nodiscard]] Actor* choose() noexcept;
   [[nodiscard]] Actor* choose_solo() noexcept;
   [[nodiscard]] Actor* choose_shared() noexcept;
   [[nodiscard]] Actor* choose_after_look() noexcept;
   void alone(Actor& self) noexcept;
+  void stay(Actor& self) noexcept;
   [[nodiscard]] Actor* draw(Rng& rng) noexcept;
   [[nodiscard]] Actor* search() noexcept;
   void look_around() noexcept;
@@ -197,6 +201,7 @@ class alignas(kSector) Worker : public internal::Here {
   void enqueue(Actor& actor) noexcept;
   void enqueue_shared(Actor& actor) noexcept;
   void tell_others() noexcept;
+  void send_on(Actor& actor) noexcept;
 
   [[nodiscard]] bool prepare(Actor& actor) noexcept;
   void resume(Actor& actor) noexcept;
@@ -231,6 +236,7 @@ class alignas(kSector) Worker : public internal::Here {
   core::IdlePolicy idle_;
   bool searching_ = false;
   bool stepped_ = false;
+  const bool migrate_;        // see Config::migrate_always
   bool back_to_run_ = false;  // the caller of run is to have its thread back
   Turn::Before before_;       // what its thread was before it ran here
 

@@ -3,14 +3,24 @@
 #include <leat/actor/scheduler/scheduler.hpp>
 #include <leat/base/hash.hpp>
 #include <leat/base/rng.hpp>
+#include <leat/base/usage_error.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
+extern "C" {
+// Where allocations are counted.
+[[gnu::weak]] extern const char leat_actor_preempt_hooked;
+}
+
 namespace leat::actor {
 namespace {
+
+bool looks_at_allocations(const SimulationOptions& options) {
+  return options.preemptions > 0 || options.failures > 0;
+}
 
 class Simulation {
  public:
@@ -20,10 +30,11 @@ class Simulation {
         scheduler_(Config::virtual_time()
                        .simulated_workers(options.workers)
                        .idle_spin(Nanos{0})
-                       .alloc_interval(0),
+                       .alloc_interval(looks_at_allocations(options) ? 1 : 0),
                    true),
         asleep_(options.workers, false) {
     scheduler_.set_point(&Simulation::at_lock, this);
+    if (looks_at_allocations(options)) scheduler_.set_allocated(&Simulation::at_allocation);
   }
 
   SimulationReport run(std::function<void()> first) {
@@ -117,6 +128,19 @@ class Simulation {
     }
   }
 
+  static bool at_allocation(void* context, Actor& self) {
+    auto& here = *static_cast<Simulation*>(context);
+    if (here.ending_) return false;
+    if (here.rng_.below(256) < here.options_.preemptions) {
+      here.note(self.index);
+      worker_of(self).yield(self);
+    }
+    if (self.pid() == here.main_ || here.rng_.below(65536) >= here.options_.failures) return false;
+    ++here.report_.failed;
+    here.note(self.index + 1);
+    return true;
+  }
+
   void note(std::uint64_t choice) noexcept { trace_ = mix64(trace_ ^ choice) + report_.steps; }
 
   void fail(std::string what) {
@@ -160,6 +184,11 @@ class Simulation {
 }  // namespace
 
 SimulationReport simulate(const SimulationOptions& options, std::function<void()> first) {
+  if (looks_at_allocations(options) && &leat_actor_preempt_hooked == nullptr) {
+    throw UsageError("simulate", "to look at allocations",
+                     "a program whose operator new does not count",
+                     "link it with leat::actor_preempt (not under ThreadSanitizer)");
+  }
   return Simulation(options).run(std::move(first));
 }
 

@@ -31,6 +31,10 @@ struct SimulationOptions {
   /// At how many of 65536 choices time passes though somebody can run, by up to `delay_most`.
   unsigned delays = 0;
   Nanos delay_most = std::chrono::milliseconds(10);
+  /// At how many of 256 allocations an actor is made to let others run, and at how many of 65536 one
+  /// fails (std::bad_alloc, or null); not the first actor's. Programs that link leat::actor_preempt.
+  unsigned preemptions = 0;
+  unsigned failures = 0;
   /// When it counts as endless.
   std::uint64_t steps_max = 1'000'000;
 };
@@ -40,11 +44,14 @@ struct SimulationReport {
   std::uint64_t trace = 0;  ///< a hash of all choices
   std::uint64_t steps = 0;
   std::uint64_t cancelled = 0;  ///< faults that were put in
+  std::uint64_t failed = 0;     ///< allocations that were made to fail
   Nanos time{0};                ///< virtual time at the end
   std::string failure;  ///< what went wrong: the first actor's exception, a deadlock, no end
 };
 
 /// Runs `first` as the first actor, and all it starts, to the end. Threads: a plain one.
+///
+/// Throws: UsageError if allocations are to be looked at and the program does not have them counted.
 [[nodiscard]] SimulationReport simulate(const SimulationOptions& options,
                                         std::function<void()> first);
 

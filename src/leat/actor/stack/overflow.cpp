@@ -3,6 +3,7 @@
 #include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/stack/stack_region.hpp>
 #include <leat/base/atomic.hpp>
+#include <leat/base/mutant.hpp>
 #include <leat/base/os/fault.hpp>
 
 #include <algorithm>
@@ -65,6 +66,7 @@ void end_owner(void* owner) {
 }
 
 bool on_fault(os::Fault& fault) noexcept {
+  if (LEAT_MUTANT("overflow.unwatched")) return false;
   const Stack stack = Stack::of(reinterpret_cast<const void*>(fault.stack_pointer()));
   // The stack pointer of a large frame may already be in, or beyond, the guard.
   const Stack at = Stack::of(reinterpret_cast<const void*>(fault.address()));

@@ -2,6 +2,7 @@
 
 #include <leat/actor/fiber/sanitizers.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/mutant.hpp>
 #include <leat/base/os/address_space.hpp>
 
 #include <algorithm>
@@ -87,7 +88,7 @@ bool StackRegion::map(const Options& options) noexcept {
   writable_on_use_ = !space.writable;
   mapping_ = reinterpret_cast<std::uintptr_t>(space.low);
   low_ = (mapping_ + kLargestSlot - 1) & ~(kLargestSlot - 1);
-  os::refuse_huge_pages(space.low, mapping_bytes_);
+  if (!LEAT_MUTANT("stack_region.huge_pages")) os::refuse_huge_pages(space.low, mapping_bytes_);
 
   next_bytes_ = 0;
   for (std::size_t c = 0; c < kStackClasses; ++c) next_bytes_ += slots(c) * sizeof(std::uint32_t);
@@ -102,13 +103,15 @@ bool StackRegion::map(const Options& options) noexcept {
   guard_ = options.guard;
   if (guard_ == GuardKind::best) {
     const bool light = !writable_on_use_ && os::has_light_guards(pointer(low_), page_bytes_);
-    guard_ = light ? GuardKind::light : GuardKind::mprotect;
+    guard_ =
+        light && !LEAT_MUTANT("stack_region.heavy_guards") ? GuardKind::light : GuardKind::mprotect;
   }
   slots_max_ = options.slots_max;
   if (slots_max_ == 0) {
     slots_max_ = ~std::size_t{0};
     // Two mappings for each guarded stack, and some for everything else in the process.
-    if (guard_ == GuardKind::mprotect) slots_max_ = os::mappings_max() * 7 / 16;
+    if (guard_ == GuardKind::mprotect && !LEAT_MUTANT("stack_region.no_bound"))
+      slots_max_ = os::mappings_max() * 7 / 16;
   }
   return true;
 }

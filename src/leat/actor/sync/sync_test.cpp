@@ -2,6 +2,7 @@
 #include <leat/actor/self.hpp>
 #include <leat/actor/sync/condition.hpp>
 #include <leat/actor/sync/mutex.hpp>
+#include <leat/actor/sync/once.hpp>
 #include <leat/actor/sync/semaphore.hpp>
 #include <leat/actor/sync/shared_mutex.hpp>
 
@@ -9,6 +10,7 @@
 
 #include <mutex>
 #include <shared_mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -50,6 +52,39 @@ TEST_P(Sync, AMutexLetsOneInAtATimeAlsoWhileItWaits) {
     }
   });
   EXPECT_EQ(total, 7 * 30);
+}
+
+TEST_P(Sync, WhatIsToBeDoneOnceIsDoneByOneAndAwaitedByAll) {
+  Once once;
+  int calls = 0;
+  all(6, [&] {
+    once.call(
+        [&](int by) {
+          yield_now();  // the others come meanwhile
+          calls += by;
+        },
+        1);
+    EXPECT_EQ(calls, 1);
+    EXPECT_TRUE(once.is_done());
+  });
+}
+
+TEST_P(Sync, WhatWasToBeDoneOnceAndFailedIsDoneByTheNext) {
+  Once once;
+  int attempts = 0;
+  int failures = 0;
+  all(3, [&] {
+    try {
+      once.call([&] {
+        yield_now();
+        if (++attempts < 3) throw std::runtime_error("not yet");
+      });
+    } catch (const std::runtime_error&) {
+      ++failures;  // one at a time: the others wait for us, or have not come
+    }
+  });
+  EXPECT_EQ(attempts, 3);
+  EXPECT_EQ(failures, 2);
 }
 
 TEST_P(Sync, AConditionWakesWhoWaitsForIt) {
