@@ -9,7 +9,6 @@
 // Source    smarm's spawn_under; std::thread and Tokio for the handle.
 #pragma once
 
-#include <leat/actor/config.hpp>
 #include <leat/actor/exit.hpp>
 #include <leat/actor/pid.hpp>
 #include <leat/actor/scheduler/worker.hpp>
@@ -30,10 +29,6 @@ struct SpawnOptions {
   Pid parent = Pid::root();    ///< who is told how it ends
   bool daemon = false;         ///< nobody waits for it when the runtime's run ends
   bool pinned = false;         ///< runs on the worker that starts it, always
-  /// Its stack may be put away while it waits for long, so that it takes some hundred bytes: nobody
-  /// else refers to what lies on it then, be it by a capture or a pointer. See Config::stow_after.
-  bool stows = false;
-  std::optional<Group> group = std::nullopt;  ///< none: that of who starts it
 };
 
 /// How an actor ended: its value, if it ended well.
@@ -113,8 +108,7 @@ struct TypeOf {
   static void drop_result(Actor& actor) noexcept {
     if constexpr (!std::is_void_v<ValueOf<F>>) drop_stored<Return>(actor);
   }
-  static const std::type_info& kind() noexcept { return typeid(F); }
-  static constexpr ActorType kType{&run, &drop_closure, &drop_result, &kind};
+  static constexpr ActorType kType{&run, &drop_closure, &drop_result};
 };
 
 /// Makes a tenant of a vacant slot, which has its closure and its type, with a handle. `spawner`: null
@@ -176,13 +170,9 @@ class [[nodiscard]] JoinHandle {
   ///           was joined before; Cancelled if the caller is to end.
   /// Ordering: what the actor did is visible.
   T join() {
-    if (actor_ == nullptr) internal::joined_twice();
-    (void)internal::await_end(*actor_, kNever);
-    Actor& actor = *std::exchange(actor_, nullptr);
-    const Leaves leaves{actor};
-    if (!actor.exit.ok()) [[unlikely]]
-      take_exit(actor).raise();
-    if constexpr (!std::is_void_v<T>) return std::move(internal::stored<T>(actor));
+    Joined<T> joined = join_result();
+    if (!joined.exit.ok()) joined.exit.raise();
+    if constexpr (!std::is_void_v<T>) return *std::move(joined.value);
   }
 
   /// The same, without throwing what the actor threw.
@@ -236,13 +226,12 @@ template <class F>
 JoinHandle<internal::ValueOf<F>> spawn(const SpawnOptions& options, F&& f) {
   using Closure = std::decay_t<F>;
   internal::check_closure<Closure>();
-  Actor* const self = this_actor();
-  Worker& worker = self != nullptr ? worker_of(*self) : internal::spawning_worker();
+  Worker& worker = internal::spawning_worker();
   Actor& actor = worker.vacant();
   try {
     internal::store<Closure>(actor, std::forward<F>(f));
     actor.type = &internal::TypeOf<Closure>::kType;
-    internal::move_in(actor, self, options);
+    internal::move_in(actor, this_actor(), options);
   } catch (...) {
     worker.give_back(actor);
     throw;

@@ -26,7 +26,7 @@ class OneshotCore {
     accepted = answer_ && value != nullptr;
     if (!answer_) return true;
     if (value != nullptr) value_.emplace(std::move(*value));
-    fire_one(guard, waiting_);
+    waiting_.fire_one();
     return false;
   }
   std::optional<T> receive(Nanos deadline) {

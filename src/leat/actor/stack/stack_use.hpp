@@ -17,7 +17,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
 
 namespace leat::actor {
 
@@ -36,32 +35,20 @@ class ParkedStack {
   /// Copies the live part of the stack that `fiber` was left on.
   ///
   /// Requires: it is not running, and will not before `unpark`.
-  /// Throws: std::bad_alloc.
   ParkedStack(Stack stack, const Fiber& fiber);
-  /// Nothing is parked.
-  ParkedStack() noexcept = default;
 
-  explicit operator bool() const noexcept { return block_ != nullptr; }
-
-  /// Puts it back. Threads: whoever runs the fiber next. Requires: something is parked.
+  /// Puts it back. Threads: whoever runs the fiber next.
   void unpark() noexcept;
 
-  /// Requires: something is parked.
-  [[nodiscard]] Stack stack() const noexcept { return head().stack; }
-  /// What it takes in the heap. Requires: something is parked.
-  [[nodiscard]] std::size_t bytes() const noexcept { return head().bytes; }
+  [[nodiscard]] Stack stack() const noexcept { return stack_; }
+  /// What it takes in the heap.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  struct Head {  // the copy follows it
-    Stack stack;
-    std::size_t bytes;
-  };
-  [[nodiscard]] const Head& head() const noexcept {
-    return *std::launder(reinterpret_cast<const Head*>(block_.get()));
-  }
-  [[nodiscard]] std::byte* low() const noexcept;
-
-  std::unique_ptr<std::byte[]> block_;
+  Stack stack_;
+  std::byte* low_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> copy_;
 };
 
 }  // namespace leat::actor

@@ -42,7 +42,7 @@ class Condition {
 
   void notify_one() noexcept {
     const ObjectLock::Guard guard(lock_);
-    fire_one(guard, waiting_);
+    waiting_.fire_one();
   }
   void notify_all() noexcept {
     const ObjectLock::Guard guard(lock_);

@@ -7,9 +7,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -81,6 +83,82 @@ Io Socket::write(std::span<const std::byte> bytes) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoState::none, 0};
     if (errno != EINTR) return failed("writing");
   }
+}
+
+Io Socket::write(std::span<const std::span<const std::byte>> parts) {
+  std::array<iovec, 64> vectors{};
+  const std::size_t count = std::min(parts.size(), vectors.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    vectors[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
+  }
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = count;
+  for (;;) {
+    const auto written = ::sendmsg(descriptor_.number(), &message, MSG_NOSIGNAL);
+    if (written >= 0) return {IoState::some, static_cast<std::size_t>(written)};
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoState::none, 0};
+    if (errno != EINTR) return failed("writing");
+  }
+}
+
+void Socket::finish_writing() noexcept {
+  static_cast<void>(::shutdown(descriptor_.number(), SHUT_WR));
+}
+
+bool Socket::send_descriptor(int descriptor) {
+  char byte = 0;
+  iovec one{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  msghdr message{};
+  message.msg_iov = &one;
+  message.msg_iovlen = 1;
+  message.msg_control = room.data();
+  message.msg_controllen = room.size();
+  cmsghdr* const control = CMSG_FIRSTHDR(&message);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &descriptor, sizeof descriptor);
+  for (;;) {
+    if (::sendmsg(descriptor_.number(), &message, MSG_NOSIGNAL) == 1) return true;
+    if (errno != EINTR) return false;
+  }
+}
+
+Io Socket::receive_descriptor(Descriptor& into) {
+  char byte = 0;
+  iovec one{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  msghdr message{};
+  message.msg_iov = &one;
+  message.msg_iovlen = 1;
+  message.msg_control = room.data();
+  message.msg_controllen = room.size();
+  for (;;) {
+    const auto count = ::recvmsg(descriptor_.number(), &message, MSG_CMSG_CLOEXEC);
+    if (count == 0) return {IoState::over, 0};
+    if (count < 0) {
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoState::none, 0};
+      if (errno != EINTR) return failed("reading");
+      continue;
+    }
+    const cmsghdr* const control = CMSG_FIRSTHDR(&message);
+    if (control != nullptr && control->cmsg_level == SOL_SOCKET &&
+        control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof(int))) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(control), sizeof number);
+      into = Descriptor(number);
+    }
+    return {IoState::some, 1};
+  }
+}
+
+bool Socket::is_of_same_user() const noexcept {
+  ucred who{};
+  socklen_t size = sizeof who;
+  return ::getsockopt(descriptor_.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+         who.uid == ::geteuid();
 }
 
 Result<Listener> Listener::open(const std::string& address, std::uint16_t port) {

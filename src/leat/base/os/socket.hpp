@@ -1,5 +1,6 @@
 // What      TCP connections over IPv4, as ways in and out for bytes (byte_io.hpp), and how they come
-//           about: one side listens and accepts, the other connects.
+//           about: one side listens and accepts, the other connects. endpoint.hpp has other addresses,
+//           and ways to meet that do not wait.
 // Protocol  Setting up waits; reading and writing never do. A peer that closed its end in order shows
 //           as `over`, any other end as `broken`.
 // Limits    Addresses are numbers ("127.0.0.1"): names are not looked up.
@@ -28,6 +29,19 @@ class Socket {
   [[nodiscard]] Io read(std::span<std::byte> into);
   /// Writes what there is room for. Never waits.
   [[nodiscard]] Io write(std::span<const std::byte> bytes);
+  /// Writes the parts one after the other, at most the first 64 of them, in one call. Never waits.
+  [[nodiscard]] Io write(std::span<const std::span<const std::byte>> parts);
+  /// Says that nothing is written any more; the peer reads to the end.
+  void finish_writing() noexcept;
+
+  /// Writes one byte with a copy of `descriptor`. Requires: a Unix socket with room. False if it
+  /// failed.
+  [[nodiscard]] bool send_descriptor(int descriptor);
+  /// Reads one byte, and the descriptor that came with it, if one did.
+  [[nodiscard]] Io receive_descriptor(Descriptor& into);
+  /// Whether the other end is a process of the same user. Requires: a Unix socket.
+  [[nodiscard]] bool is_of_same_user() const noexcept;
+
   /// Why it is broken.
   [[nodiscard]] const Error& error() const noexcept { return error_; }
 
