@@ -42,13 +42,17 @@ function(leat_gtest name)
   if(arg_LABEL STREQUAL "unit" OR arg_LABEL STREQUAL "tutorial")
     target_compile_options(${name} PRIVATE ${LEAT_UNIT_FLAGS})
   endif()
+  set(alone "")
+  if(arg_LABEL STREQUAL "heavy")  # wants the whole machine
+    set(alone RUN_SERIAL ON)
+  endif()
   include(GoogleTest)
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     TEST_PREFIX ${LEAT_TEST_PREFIX}${arg_PREFIX}.
     EXTRA_ARGS ${arg_ARGS}
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${alone})
 endfunction()
 
 # leat_fuzz(<x_fuzz.cpp> LIBS <target>...): a file that defines LLVMFuzzerTestOneInput. Over libFuzzer

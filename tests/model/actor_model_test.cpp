@@ -72,6 +72,47 @@ TEST(RunStateModel, NeedsTheTokenAndTheRest) {
                      {.preemptions = 3});
 }
 
+// The same, while a third takes the actor away for a moment, as who puts its stack away does.
+void letters_while_claimed(model::Run& run) {
+  struct State {
+    RunState state;
+    OneQueue queue;
+    Plain<int> registers{0};
+    Atomic<int> letters{0};
+  };
+  auto s = std::make_shared<State>();
+  run.thread([=] {
+    s->letters.fetch_add_relaxed(1);
+    if (s->state.wake(Sharing::shared)) {
+      s->registers.set(s->registers.read() + 1);
+      s->queue.put();
+    }
+  });
+  run.thread([=] {
+    const bool marked = s->state.mark_idle(Sharing::shared);
+    model::require(!marked, "it was marked before anybody did so");
+    if (!s->state.claim(Sharing::shared, false)) return;
+    s->registers.set(s->registers.read() + 1);
+    if (!s->state.park(Sharing::shared)) s->queue.put();
+  });
+  run.thread([=] {
+    while (s->letters.load_relaxed() < 1) {
+      s->registers.set(s->registers.read() + 1);
+      if (!s->state.park(Sharing::shared)) continue;
+      while (!s->queue.take()) spin_pause();
+    }
+  });
+  run.join();
+}
+
+TEST(RunStateModel, WhoIsClaimedMeanwhileLosesNoWake) {
+  expect_holds(letters_while_claimed, {.preemptions = 2});
+}
+TEST(RunStateModel, AClaimNeedsTheTokenAndTheRest) {
+  expect_needs_edges(letters_while_claimed, {"rest/acquire", "rest/release"}, model::kRace,
+                     {.preemptions = 2});
+}
+
 // -- RunQueue ---------------------------------------------------------------------------------------
 
 struct Item {

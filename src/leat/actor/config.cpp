@@ -58,6 +58,36 @@ Config& Config::contain_faults(bool contain) {
   contain_faults_ = contain;
   return *this;
 }
+Config& Config::group(Group which, std::uint32_t shares) {
+  const auto number = static_cast<std::size_t>(which);
+  if (number >= kGroupsMax || shares == 0) {
+    throw UsageError(
+        "Config::group",
+        "a group from 0 to " + std::to_string(kGroupsMax - 1) + ", with a share or more",
+        "group " + std::to_string(number) + " with " + std::to_string(shares),
+        "leave a group out that is to get nothing");
+  }
+  if (shares_.empty()) shares_.assign(1, kCommonShares);
+  if (shares_.size() <= number) shares_.resize(number + 1, 0);
+  shares_[number] = shares;
+  return *this;
+}
+Config& Config::stow_after(Nanos idle) {
+  if (idle < Nanos{0}) {
+    throw UsageError("Config::stow_after", "a time from 0", std::to_string(idle.count()) + " ns",
+                     "take some milliseconds at least: to come back costs microseconds");
+  }
+  stow_after_ = idle;
+  return *this;
+}
+Config& Config::stow_above(std::size_t resident_bytes) {
+  stow_above_ = resident_bytes;
+  return *this;
+}
+Config& Config::measure_stacks(std::uint32_t every) {
+  measure_stacks_ = every;
+  return *this;
+}
 Config& Config::migrate_always(bool migrate) {
   migrate_always_ = migrate;
   return *this;

@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leat::actor {
 
@@ -25,9 +27,14 @@ inline constexpr std::uint32_t kDefaultAllocInterval = 128;
 /// How long an actor may run before it is asked to let others run; about 0.14 ms at 2.1 GHz.
 inline constexpr std::uint64_t kDefaultTimesliceCycles = 300'000;
 
+/// A scheduling group: actors that together get a share of each worker's time. 0 is that of all who
+/// are in no other.
+enum class Group : std::uint8_t { common = 0 };
+
 class Config {
  public:
   static constexpr std::size_t kThreadsMax = 1024;
+  static constexpr std::size_t kGroupsMax = 16;
 
   /// A runtime with `threads` worker threads of its own, from 1 to kThreadsMax.
   static Config exact(std::size_t threads);
@@ -60,6 +67,21 @@ class Config {
   /// without this the process ends, and says which actor it was. Its frames are not unwound: what
   /// they own leaks. Default: false.
   Config& contain_faults(bool contain);
+  /// Gives a scheduling group `shares` of each worker's time, as long as it has actors that can run;
+  /// what others do not need is everybody's. Whoever is in no group is in Group::common, which has 100
+  /// shares unless it is given others. Cost: each turn then reads the clock, and sorts by group.
+  Config& group(Group which, std::uint32_t shares);
+  static constexpr std::uint32_t kCommonShares = 100;
+
+  /// How long an actor that may be stowed (SpawnOptions::stows) waits until its stack is put away.
+  /// Default: 100 ms.
+  Config& stow_after(Nanos idle);
+  /// While the process has more resident memory than that they are stowed at once. Default: no limit.
+  Config& stow_above(std::size_t resident_bytes);
+
+  /// Has the depth of one of `every` actors' stacks measured: Runtime::stack_use. Default: 0, of none.
+  Config& measure_stacks(std::uint32_t every);
+
   /// For tests: each actor goes on on another worker after each wait and each yield, unless it is
   /// pinned: finds what was kept of a thread where it should not be. Default: false.
   Config& migrate_always(bool migrate);
@@ -85,6 +107,11 @@ class Config {
   [[nodiscard]] Nanos idle_spin() const noexcept { return idle_spin_; }
   [[nodiscard]] const Clock* clock() const noexcept { return clock_; }
   [[nodiscard]] bool contains_faults() const noexcept { return contain_faults_; }
+  /// By group; 0: there is no such group. Empty: there are none.
+  [[nodiscard]] const std::vector<std::uint32_t>& shares() const noexcept { return shares_; }
+  [[nodiscard]] Nanos stow_after() const noexcept { return stow_after_; }
+  [[nodiscard]] std::size_t stow_above() const noexcept { return stow_above_; }
+  [[nodiscard]] std::uint32_t measure_stacks() const noexcept { return measure_stacks_; }
   [[nodiscard]] bool migrates_always() const noexcept { return migrate_always_; }
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
@@ -97,9 +124,13 @@ class Config {
   bool virtual_time_ = false;
   bool contain_faults_ = false;
   bool migrate_always_ = false;
+  std::uint32_t measure_stacks_ = 0;
   std::uint32_t alloc_interval_ = kDefaultAllocInterval;
   std::uint64_t timeslice_cycles_ = kDefaultTimesliceCycles;
   Nanos timeslice_tick_{0};
+  Nanos stow_after_ = std::chrono::milliseconds(100);
+  std::size_t stow_above_ = std::numeric_limits<std::size_t>::max();
+  std::vector<std::uint32_t> shares_;
   std::optional<std::size_t> stack_pool_cap_;
   StackClass stack_ = StackClass::k64KiB;
   Nanos idle_spin_ = core::IdlePolicy::kIdleSpin;

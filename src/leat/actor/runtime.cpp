@@ -21,9 +21,16 @@ Runtime::Stats Runtime::stats() const noexcept {
     all.turns += one.turns;
     all.steals += one.steals;
     all.sleeps += one.sleeps;
+    const Lanes* const lanes = scheduler_->worker(i).lanes();
+    const std::size_t groups = config().shares().size();
+    all.time_of_group.resize(groups);
+    for (std::size_t g = 0; g < groups; ++g) all.time_of_group[g] += lanes->time_of(g);
   }
+  all.stowed = scheduler_->stower().stowed();
   return all;
 }
+
+std::vector<StackUse> Runtime::stack_use() const { return scheduler_->stack_report().report(); }
 
 bool Runtime::is_here() const noexcept {
   const Worker* const worker = this_worker();

@@ -11,9 +11,11 @@
 
 #include <leat/actor/config.hpp>
 #include <leat/actor/spawn.hpp>
+#include <leat/actor/stack/stack_report.hpp>
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace leat::actor {
 
@@ -69,11 +71,17 @@ class Runtime {
 
   /// What its workers have done so far; exact while nothing runs.
   struct Stats {
-    std::uint64_t turns = 0;   ///< times that an actor was chosen to run
-    std::uint64_t steals = 0;  ///< times that a worker took work of another
-    std::uint64_t sleeps = 0;  ///< times that a worker went to sleep
+    std::uint64_t turns = 0;           ///< times that an actor was chosen to run
+    std::uint64_t steals = 0;          ///< times that a worker took work of another
+    std::uint64_t sleeps = 0;          ///< times that a worker went to sleep
+    std::size_t stowed = 0;            ///< actors whose stacks are put away now
+    std::vector<Nanos> time_of_group;  ///< how long actors of each group ran; empty without groups
   };
   [[nodiscard]] Stats stats() const noexcept;
+
+  /// How deep actors used their stacks, by kind, those who used most first; of those that were measured
+  /// (Config::measure_stacks) and have ended. Threads: any.
+  [[nodiscard]] std::vector<StackUse> stack_use() const;
 
  private:
   [[nodiscard]] bool is_here() const noexcept;

@@ -18,6 +18,16 @@ void keep_float_control() noexcept {
   if (self != nullptr) self->fiber.keep_float_control(worker_of(*self).carrier());
 }
 
+std::size_t stow_idle_actors() {
+  Worker* const worker = this_worker();
+  if (worker == nullptr) {
+    throw UsageError("stow_idle_actors", "to stow the actors of the caller's runtime",
+                     "a plain thread, which belongs to no runtime", "call it in an actor");
+  }
+  const NoPreempt whole;
+  return worker->scheduler().stower().stow_all();
+}
+
 bool cancel(Pid pid) {
   Worker* const worker = this_worker();
   if (worker == nullptr) {

@@ -47,6 +47,12 @@ bool cancel(Pid pid);
 /// first change. Cost: some 3 ns for each switch from and to it. On a plain thread it does nothing.
 void keep_float_control() noexcept;
 
+/// Puts the stacks of all actors of the caller's runtime away that wait and may be stowed
+/// (SpawnOptions::stows), without waiting for Config::stow_after.
+///
+/// Returns: how many those were. Requires: the caller is an actor, or UsageError.
+std::size_t stow_idle_actors();
+
 /// The running actor is not told to end while one of these lives: for work that must be finished.
 class [[nodiscard]] CancelShield {
  public:

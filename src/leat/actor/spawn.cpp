@@ -9,9 +9,13 @@ namespace leat::actor::internal {
 void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
   actor.daemon = options.daemon;
   actor.kept = options.pinned;
+  actor.stows.store_relaxed(options.stows);
+  actor.group = spawner != nullptr ? spawner->group : 0;
   actor.deadline = spawner != nullptr ? spawner->deadline : kNever;
   actor.parent = options.parent;
   try {
+    if (options.group) [[unlikely]]
+      actor.group = actor.scheduler->known_group(*options.group);
     if (!options.name.empty()) [[unlikely]]
       actor.name = options.name;
     if (options.parent != Pid::root()) [[unlikely]]
@@ -21,20 +25,23 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
     actor.name.clear();
     throw;
   }
-  const ObjectLock::Guard guard(actor.lock);
+  if (options.stows) [[unlikely]]
+    actor.scheduler->stower().count(1);
+  const ObjectLock::Guard guard(actor.lock,
+                                spawner != nullptr ? spawner->here->mark : this_solo_mark());
   actor.live = true;
   actor.handle = true;
 }
 
 void drop_handle(Actor& actor) noexcept {
   bool vacant = false;
+  Worker* const worker = this_worker();
   {
-    const ObjectLock::Guard guard(actor.lock);
+    const ObjectLock::Guard guard(actor.lock, worker != nullptr ? worker->mark : nullptr);
     actor.handle = false;
     vacant = actor.left;
   }
   if (!vacant) return;  // whoever leaves its stack sees to it
-  Worker* const worker = this_worker();
   if (worker != nullptr && &worker->scheduler() == actor.scheduler) {
     worker->recycle(actor);
   } else {

@@ -9,6 +9,7 @@
 // Source    smarm's spawn_under; std::thread and Tokio for the handle.
 #pragma once
 
+#include <leat/actor/config.hpp>
 #include <leat/actor/exit.hpp>
 #include <leat/actor/pid.hpp>
 #include <leat/actor/scheduler/worker.hpp>
@@ -29,6 +30,10 @@ struct SpawnOptions {
   Pid parent = Pid::root();    ///< who is told how it ends
   bool daemon = false;         ///< nobody waits for it when the runtime's run ends
   bool pinned = false;         ///< runs on the worker that starts it, always
+  /// Its stack may be put away while it waits for long, so that it takes some hundred bytes: nobody
+  /// else refers to what lies on it then, be it by a capture or a pointer. See Config::stow_after.
+  bool stows = false;
+  std::optional<Group> group = std::nullopt;  ///< none: that of who starts it
 };
 
 /// How an actor ended: its value, if it ended well.
@@ -108,7 +113,8 @@ struct TypeOf {
   static void drop_result(Actor& actor) noexcept {
     if constexpr (!std::is_void_v<ValueOf<F>>) drop_stored<Return>(actor);
   }
-  static constexpr ActorType kType{&run, &drop_closure, &drop_result};
+  static const std::type_info& kind() noexcept { return typeid(F); }
+  static constexpr ActorType kType{&run, &drop_closure, &drop_result, &kind};
 };
 
 /// Makes a tenant of a vacant slot, which has its closure and its type, with a handle. `spawner`: null
@@ -170,9 +176,13 @@ class [[nodiscard]] JoinHandle {
   ///           was joined before; Cancelled if the caller is to end.
   /// Ordering: what the actor did is visible.
   T join() {
-    Joined<T> joined = join_result();
-    if (!joined.exit.ok()) joined.exit.raise();
-    if constexpr (!std::is_void_v<T>) return *std::move(joined.value);
+    if (actor_ == nullptr) internal::joined_twice();
+    (void)internal::await_end(*actor_, kNever);
+    Actor& actor = *std::exchange(actor_, nullptr);
+    const Leaves leaves{actor};
+    if (!actor.exit.ok()) [[unlikely]]
+      take_exit(actor).raise();
+    if constexpr (!std::is_void_v<T>) return std::move(internal::stored<T>(actor));
   }
 
   /// The same, without throwing what the actor threw.
@@ -226,12 +236,13 @@ template <class F>
 JoinHandle<internal::ValueOf<F>> spawn(const SpawnOptions& options, F&& f) {
   using Closure = std::decay_t<F>;
   internal::check_closure<Closure>();
-  Worker& worker = internal::spawning_worker();
+  Actor* const self = this_actor();
+  Worker& worker = self != nullptr ? worker_of(*self) : internal::spawning_worker();
   Actor& actor = worker.vacant();
   try {
     internal::store<Closure>(actor, std::forward<F>(f));
     actor.type = &internal::TypeOf<Closure>::kType;
-    internal::move_in(actor, this_actor(), options);
+    internal::move_in(actor, self, options);
   } catch (...) {
     worker.give_back(actor);
     throw;

@@ -436,6 +436,30 @@ TEST(Runtime, HasActorsGoOnElsewhereAfterEachWaitIfAskedFor) {
   });
 }
 
+[[gnu::noinline]] int uses(std::size_t bytes) {
+  volatile char room[1024];
+  room[0] = 1;
+  return bytes <= sizeof room ? room[0] : uses(bytes - sizeof room) + room[0];
+}
+
+TEST(Runtime, TellsHowDeepStacksOfEachKindWereUsed) {
+  Runtime runtime(Config::current_thread().measure_stacks(1));
+  runtime.run([] {
+    for (int i = 0; i < 3; ++i) {
+      (void)spawn([] { return uses(40'000); }).join();
+      (void)spawn([] { return uses(10'000); }).join();  // on the same stack
+    }
+  });
+  const std::vector<StackUse> all = runtime.stack_use();
+  ASSERT_EQ(all.size(), 3U);  // and the first actor
+  EXPECT_GT(all[0].most_bytes, 40'000U);
+  EXPECT_EQ(all[0].actors, 3U);
+  EXPECT_NE(all[0].kind.find("TellsHowDeep"), std::string::npos) << all[0].kind;
+  EXPECT_GT(all[1].most_bytes, 10'000U);
+  EXPECT_LT(all[1].most_bytes, 30'000U);
+  EXPECT_TRUE(Runtime().stack_use().empty());
+}
+
 TEST(Runtime, GoesByATickIfAskedFor) {
   Runtime runtime(
       Config::current_thread().alloc_interval(1).timeslice_tick(std::chrono::microseconds(50)));

@@ -82,7 +82,7 @@ class ChannelCore {
       if (!receiver_) return Sent::closed;
     }
     queue_.push_back(std::move(message));
-    waiting_receiver_.fire_one();
+    fire_one(guard, waiting_receiver_);
     return Sent::ok;
   }
 

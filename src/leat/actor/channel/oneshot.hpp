@@ -26,7 +26,7 @@ class OneshotCore {
     accepted = answer_ && value != nullptr;
     if (!answer_) return true;
     if (value != nullptr) value_.emplace(std::move(*value));
-    waiting_.fire_one();
+    fire_one(guard, waiting_);
     return false;
   }
   std::optional<T> receive(Nanos deadline) {

@@ -19,6 +19,7 @@
 #include <leat/actor/pid.hpp>
 #include <leat/actor/scheduler/run_state.hpp>
 #include <leat/actor/stack/stack.hpp>
+#include <leat/actor/stack/stack_use.hpp>
 #include <leat/actor/time/wheel.hpp>
 #include <leat/actor/wait/object_lock.hpp>
 #include <leat/actor/wait/waiter.hpp>
@@ -29,6 +30,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <typeinfo>
 
 namespace leat::actor {
 
@@ -41,6 +43,7 @@ struct ActorType {
   void (*run)(Actor& actor);  ///< runs the closure, ends it, and leaves the result in its place
   void (*drop_closure)(Actor& actor) noexcept;
   void (*drop_result)(Actor& actor) noexcept;
+  const std::type_info& (*kind)() noexcept;  ///< of the closure
 };
 
 /// That a child has ended, on its way to its parent.
@@ -63,10 +66,15 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   RunState state;
   bool daemon = false;
   bool kept = false;  ///< may not run on another worker
+  Atomic<bool> stows{
+      false};             ///< its stack may be put away while it waits; relaxed: a hint to others
+  bool measured = false;  ///< how deep it uses its stack is looked at
+  std::uint8_t group = 0;
   std::uint16_t shields = 0;
   std::uint32_t held = 0;  ///< what kept it from being preempted when it was left
   Actor* next = nullptr;   ///< in one list: of a worker, or of vacant slots
   Stack stack;             ///< none until it first runs
+  ParkedStack stowed;      ///< its stack, if that is put away; `stack` is none then
   const ActorType* type = nullptr;
   Scheduler* scheduler = nullptr;
   std::uint64_t reductions = 0;  ///< allocations and checkpoints so far

@@ -79,6 +79,8 @@ Scheduler::Scheduler(Config config, bool stepped)
                                                                             : nullptr),
       stacks_({.stack_class = config_.stack(), .cap = config_.stack_pool_cap()}),
       slots_(*this, mark_),
+      stower_(*this, config_.stow_after(), config_.stow_above()),
+      stack_report_(config_.measure_stacks()),
       idle_(config_.workers(), os::process_fence_ready()) {
   if (shadow_stack_on() && !LEAT_MUTANT("scheduler.ignores_shadow_stack")) {
     throw UsageError("actor runtime", "to switch stacks", "a thread with a shadow stack (CET)",
@@ -155,6 +157,16 @@ void Scheduler::run_until_quiet() {
   }
   check_threads("to run actors");
   await_quiet(false);
+}
+
+std::uint8_t Scheduler::known_group(Group group) const {
+  const auto number = static_cast<std::uint8_t>(group);
+  const std::vector<std::uint32_t>& shares = config_.shares();
+  if (number != 0 && (number >= shares.size() || shares[number] == 0)) {
+    throw UsageError("spawn", "an actor in scheduling group " + std::to_string(number),
+                     "a runtime without that group", "name it by Config::group");
+  }
+  return number;
 }
 
 bool Scheduler::was_left_by_threads() const noexcept {
@@ -244,7 +256,7 @@ void Scheduler::lost_failure(const Actor& actor) const noexcept {
   }
 }
 
-void Scheduler::vacate(Actor& actor) noexcept {
+void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
   if (actor.has_result) {
     actor.type->drop_result(actor);
     actor.has_result = false;
@@ -259,7 +271,7 @@ void Scheduler::vacate(Actor& actor) noexcept {
   actor.orders.store_relaxed(0);  // the lock below orders it for later holders of the Pid
   actor.deadline = kNever;
   actor.shields = 0;
-  const ObjectLock::Guard guard(actor.lock);
+  const ObjectLock::Guard guard(actor.lock, mark);
   ++actor.generation;
   actor.ended = false;
   actor.left = false;
@@ -267,7 +279,7 @@ void Scheduler::vacate(Actor& actor) noexcept {
 }
 
 void Scheduler::recycle_from_outside(Actor& actor) noexcept {
-  vacate(actor);
+  vacate(actor, internal::this_solo_mark());
   slots_.give(&actor, &actor);
 }
 

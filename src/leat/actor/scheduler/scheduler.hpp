@@ -12,8 +12,10 @@
 #include <leat/actor/scheduler/idle_workers.hpp>
 #include <leat/actor/scheduler/inbox.hpp>
 #include <leat/actor/scheduler/slots.hpp>
+#include <leat/actor/scheduler/stower.hpp>
 #include <leat/actor/scheduler/worker.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
+#include <leat/actor/stack/stack_report.hpp>
 #include <leat/base/atomic.hpp>
 #include <leat/base/clock.hpp>
 
@@ -70,7 +72,8 @@ class Scheduler {
   void deliver(std::unique_ptr<SignalNode> farewell, Actor& actor) noexcept;
 
   /// Ends the tenancy of an actor that has ended, was left, and has no handle: nothing of it stays.
-  void vacate(Actor& actor) noexcept;
+  /// `mark`: the caller's.
+  void vacate(Actor& actor, SoloMark* mark) noexcept;
   /// The same from a plain thread, or another runtime; its slot is given back.
   void recycle_from_outside(Actor& actor) noexcept;
 
@@ -104,6 +107,13 @@ class Scheduler {
   [[nodiscard]] SettableClock* virtual_clock() noexcept { return virtual_clock_.get(); }
   [[nodiscard]] Slots& slots() noexcept { return slots_; }
   [[nodiscard]] StackPool& stacks() noexcept { return stacks_; }
+  [[nodiscard]] Stower& stower() noexcept { return stower_; }
+  [[nodiscard]] StackReport& stack_report() noexcept { return stack_report_; }
+  [[nodiscard]] Sharing sharing() const noexcept {
+    return config_.workers() == 1 ? Sharing::solo : Sharing::shared;
+  }
+  /// The number of a group. Throws: UsageError if the configuration does not have it.
+  [[nodiscard]] std::uint8_t known_group(Group group) const;
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
   [[nodiscard]] IdleWorkers& idle() noexcept { return idle_; }
   [[nodiscard]] std::size_t worker_count() const noexcept { return workers_.size(); }
@@ -130,6 +140,8 @@ class Scheduler {
   SoloMark* const mark_;
   StackPool stacks_;
   Slots slots_;
+  Stower stower_;
+  StackReport stack_report_;
   Inbox inbox_;
   IdleWorkers idle_;
   Worker::Counts outside_[2];         // started by plain threads, by `daemon`

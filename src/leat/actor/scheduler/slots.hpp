@@ -41,6 +41,9 @@ class Slots {
     return index < made_.load_acquire(grown{}) ? &at(index) : nullptr;
   }
 
+  /// How many slots were ever used. Threads: any.
+  [[nodiscard]] std::uint32_t made() const noexcept { return made_.load_acquire(grown{}); }
+
   /// Calls `look(actor)` for each slot that was ever used. Threads: any.
   template <class Look>
   void for_each(Look&& look) const {

@@ -84,7 +84,11 @@ Worker::Worker(Scheduler& scheduler, std::size_t index, SoloMark* solo)
       migrate_(scheduler.config().migrates_always() && sharing_ == Sharing::shared),
       lifo_seen_(scheduler.config().workers(), 0),
       wheel_lock_(nullptr),
-      wheel_(scheduler.clock().now()) {}
+      wheel_(scheduler.clock().now()) {
+  if (scheduler.config().shares().empty()) return;
+  lanes_ = std::make_unique<Lanes>(scheduler.config().shares());
+  until_look_ = 1;  // each choice goes by shares
+}
 
 Worker::~Worker() = default;
 
@@ -96,6 +100,7 @@ Actor* Worker::choose_after_look() noexcept {
     until_look_ = 1;
     return nullptr;
   }
+  if (lanes_ != nullptr) return choose_by_shares();
   turns_ += kLookEvery;
   until_look_ = kLookEvery;
   look_around();
@@ -104,6 +109,30 @@ Actor* Worker::choose_after_look() noexcept {
     return nullptr;
   }
   return sharing_ == Sharing::solo ? choose_solo() : choose_shared();
+}
+
+// All that was put where it lies without groups goes into its lane first.
+Actor* Worker::choose_by_shares() noexcept {
+  ++turns_;
+  until_look_ = 1;
+  if (++turns_unlooked_ >= kLookEvery) {
+    turns_unlooked_ = 0;
+    look_around();
+    if (scheduler_.look_for_quiet() && scheduler_.config().threads() == 0) {
+      back_to_run_ = true;
+      return nullptr;
+    }
+  }
+  const auto sort = [this](Actor& actor, bool stays) {
+    if (!lanes_->put(actor, stays)) scheduler_.inbox().put(actor);
+  };
+  const bool solo = sharing_ == Sharing::solo;
+  while (Actor* const actor = list_.pop()) sort(*actor, true);
+  if (lifo_.load_relaxed() != nullptr) {
+    if (Actor* const woken = lifo_.exchange_acquire(nullptr, keep{})) sort(*woken, solo);
+  }
+  while (Actor* const actor = queue_.pop(sharing_)) sort(*actor, false);
+  return lanes_->choose(sharing_, scheduler_.clock().now());
 }
 
 Actor* Worker::choose_shared() noexcept {
@@ -142,6 +171,9 @@ void Worker::look_around() noexcept {
       tell_others();
     }
   }
+  if (const Stower& stower = scheduler_.stower(); stower.is_wanted()) {
+    (void)scheduler_.stower().look(scheduler_.clock().now());
+  }
   if (wheel_.size() > 0) {  // our own timers; others only take theirs off
     const Nanos now = scheduler_.clock().now();
     const auto wake = [this](TimerNode& node) {
@@ -178,13 +210,15 @@ Actor* Worker::search() noexcept {
 
 Actor* Worker::rob(Worker& thief) noexcept {
   Actor* one = nullptr;
-  queue_.steal(RunQueue<Actor>::kCapacity / 2, [&](Actor* actor) {
+  const auto give = [&](Actor* actor) {
     if (one == nullptr) {
       one = actor;
     } else {
       thief.enqueue_shared(*actor);
     }
-  });
+  };
+  queue_.steal(RunQueue<Actor>::kCapacity / 2, give);
+  if (one == nullptr && lanes_ != nullptr) lanes_->steal(RunQueue<Actor>::kCapacity / 2, give);
   if (one != nullptr) return one;
   // Who was woken last runs here next, unless who runs now does not stop: it lies there since this
   // thief looked last.
@@ -242,7 +276,9 @@ bool Worker::wake_up() noexcept {
 void Worker::get_up() noexcept { searching_ = scheduler_.idle().woken(parker_); }
 std::optional<Nanos> Worker::next_timer() noexcept { return wheel_.next_look(); }
 
-bool Worker::has_loot() const noexcept { return !queue_.was_empty(); }
+bool Worker::has_loot() const noexcept {
+  return !queue_.was_empty() || (lanes_ != nullptr && lanes_->has_loot());
+}
 
 bool Worker::has_news() const noexcept {
   if (!inbox_.was_empty() || !scheduler_.inbox().was_empty() || scheduler_.stopping()) return true;
@@ -264,6 +300,10 @@ void Worker::sleep() noexcept {
       look = wheel_.next_look();
     }
   }
+  // To put stacks away is what there is time for now. Virtual time does not go on for it.
+  const std::optional<Nanos> stow =
+      scheduler_.stower().is_wanted() ? scheduler_.stower().look(clock.now()) : std::nullopt;
+  if (stow && scheduler_.virtual_clock() == nullptr && (!look || *stow < *look)) look = stow;
   if (SettableClock* const virtual_clock = scheduler_.virtual_clock()) {
     // Nothing can run: time jumps. What plain threads are about to do does not hold it back.
     if (look) {
@@ -304,6 +344,11 @@ void Worker::enqueue(Actor& actor) noexcept {
   } else {
     enqueue_shared(actor);
   }
+}
+
+void Worker::enqueue_claimed(Actor& actor) noexcept {
+  enqueue(actor);
+  tell_others();
 }
 
 void Worker::enqueue_shared(Actor& actor) noexcept {
@@ -365,9 +410,17 @@ bool Worker::prepare(Actor& actor) noexcept {
   actor.here = this;
   if (actor.stack) [[likely]]
     return true;
+  if (actor.stowed) {
+    scheduler_.stower().unstow(actor);
+    return true;
+  }
   actor.stack = stacks_.take();
   if (!actor.stack) [[unlikely]]
     return false;
+  if (scheduler_.stack_report().samples()) [[unlikely]] {
+    forget_stack_use(actor.stack, nullptr);
+    actor.measured = true;
+  }
   actor.stack.record().owner = static_cast<internal::OnStack*>(&actor);
   actor.fiber.start(actor.stack.slot(), actor.stack.top(), &Worker::enter, &actor);
   return true;
@@ -375,6 +428,8 @@ bool Worker::prepare(Actor& actor) noexcept {
 
 void Worker::resume(Actor& actor) noexcept {
   if (std::exchange(searching_, false)) scheduler_.idle().stop_search();
+  if (lanes_ != nullptr) [[unlikely]]
+    lanes_->begin(actor, scheduler_.clock().now());
   if (!prepare(actor)) [[unlikely]] {
     actor.exit = Exit::failed("it got no stack: " + scheduler_.stacks().shortage().message);
     actor.type->drop_closure(actor);
@@ -528,10 +583,15 @@ void Worker::finish(Actor& actor) noexcept {
 
 void Worker::left(Actor& actor) noexcept {
   if (actor.stack) {
+    if (std::exchange(actor.measured, false)) [[unlikely]] {
+      scheduler_.stack_report().add(actor.type->kind(), stack_used_bytes(actor.stack));
+    }
     actor.stack.record().owner = nullptr;
     stacks_.give(actor.stack);
     actor.stack = Stack();
   }
+  if (actor.stows.load_relaxed()) [[unlikely]]  // its own
+    scheduler_.stower().count(-1);
   const bool daemon = actor.daemon;
   bool vacant = false;
   {
@@ -544,7 +604,7 @@ void Worker::left(Actor& actor) noexcept {
 }
 
 void Worker::recycle(Actor& actor) noexcept {
-  scheduler_.vacate(actor);
+  scheduler_.vacate(actor, mark);
   slots_.give(actor);
 }
 

@@ -23,7 +23,9 @@
 #include <leat/actor/fiber/fiber.hpp>
 #include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/scheduler/actor.hpp>
+#include <leat/actor/scheduler/actor_list.hpp>
 #include <leat/actor/scheduler/inbox.hpp>
+#include <leat/actor/scheduler/lanes.hpp>
 #include <leat/actor/scheduler/run_queue.hpp>
 #include <leat/actor/scheduler/slots.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
@@ -36,6 +38,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -103,8 +106,19 @@ class alignas(kSector) Worker : public internal::Here {
   void give_back(Actor& actor) noexcept;
   void start(Actor& actor) noexcept;
 
+  /// Queues an actor that was claimed, and could not be parked again: somebody woke it.
+  void enqueue_claimed(Actor& actor) noexcept;
   /// Puts an actor that was woken to where it runs soon.
   void enqueue_woken(Actor& actor) noexcept;
+
+  /// Wakes an actor of this worker, which is the only one. Threads: the worker.
+  void wake_solo(Actor& actor) noexcept {
+    if (!actor.state.wake(Sharing::solo)) return;
+    Actor* const before = lifo_.load_relaxed();  // solo: all ours
+    if (before != nullptr) [[unlikely]]
+      list_.push(*before);
+    lifo_.store_relaxed(&actor);
+  }
 
   /// Takes back the slot of an actor that has ended, was left, and has no handle.
   void recycle(Actor& actor) noexcept;
@@ -124,6 +138,8 @@ class alignas(kSector) Worker : public internal::Here {
   [[nodiscard]] bool has_loot() const noexcept;
   void unpark() noexcept { parker_.unpark(); }
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
+  /// What its groups had so far; null if there are none.
+  [[nodiscard]] const Lanes* lanes() const noexcept { return lanes_.get(); }
 
   /// How many were started and have ended here; of all, or of those that are no daemons.
   struct Counts {
@@ -161,26 +177,6 @@ class alignas(kSector) Worker : public internal::Here {
   static constexpr unsigned kLifoMost = 3;
   static constexpr Nanos kLookForStuck = std::chrono::milliseconds(2);
 
-  // A list of actors that nobody else may take.
-  class List {
-   public:
-    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-    void push(Actor& actor) noexcept {
-      actor.next = nullptr;
-      (first_ != nullptr ? last_->next : first_) = &actor;
-      last_ = &actor;
-    }
-    [[nodiscard]] Actor* pop() noexcept {
-      Actor* const actor = first_;
-      if (actor != nullptr) first_ = actor->next;
-      return actor;
-    }
-
-   private:
-    Actor* first_ = nullptr;
-    Actor* last_ = nullptr;
-  };
-
   static void enter(void* argument, void* message);
 
   static void preempted(void* worker) noexcept;
@@ -190,6 +186,7 @@ class alignas(kSector) Worker : public internal::Here {
   [[nodiscard]] Actor* choose_solo() noexcept;
   [[nodiscard]] Actor* choose_shared() noexcept;
   [[nodiscard]] Actor* choose_after_look() noexcept;
+  [[nodiscard]] Actor* choose_by_shares() noexcept;
   void alone(Actor& self) noexcept;
   void stay(Actor& self) noexcept;
   [[nodiscard]] Actor* draw(Rng& rng) noexcept;
@@ -225,7 +222,7 @@ class alignas(kSector) Worker : public internal::Here {
   unsigned lifo_runs_ = 0;
   std::uint32_t until_look_ = kLookEvery;  // turns until we look around
   std::uint64_t turns_ = 0;                // when until_look_ was set last
-  List list_;                              // all, if solo; otherwise those that may not leave
+  ActorList list_;                         // all, if solo; otherwise those that may not leave
   Atomic<Actor*> lifo_{nullptr};
   Atomic<std::uint32_t> lifo_puts_{0};  // written by the worker
   StackCache stacks_;
@@ -234,6 +231,8 @@ class alignas(kSector) Worker : public internal::Here {
   std::uint64_t steals_ = 0;
   Rng rng_;
   core::IdlePolicy idle_;
+  std::unique_ptr<Lanes> lanes_;      // if there are groups; all that can run then
+  std::uint32_t turns_unlooked_ = 0;  // with lanes: since we looked around
   bool searching_ = false;
   bool stepped_ = false;
   const bool migrate_;        // see Config::migrate_always

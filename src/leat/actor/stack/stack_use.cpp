@@ -76,17 +76,21 @@ void forget_stack_use(Stack stack, const Fiber* fiber) noexcept {
   }
 }
 
-ParkedStack::ParkedStack(Stack stack, const Fiber& fiber)
-    : stack_(stack),
-      low_(static_cast<std::byte*>(fiber.context().sp) - kRedZone),
-      bytes_(static_cast<std::size_t>(stack.top() + sizeof(StackRecord) - low_)),
-      copy_(new std::byte[bytes_]) {
-  copy_words(low_, copy_.get(), bytes_);
+ParkedStack::ParkedStack(Stack stack, const Fiber& fiber) {
+  const std::byte* const low = static_cast<std::byte*>(fiber.context().sp) - kRedZone;
+  const auto bytes = static_cast<std::size_t>(stack.top() + sizeof(StackRecord) - low);
+  block_.reset(new std::byte[sizeof(Head) + bytes]);
+  ::new (static_cast<void*>(block_.get())) Head{stack, bytes};
+  copy_words(low, block_.get() + sizeof(Head), bytes);
+}
+
+std::byte* ParkedStack::low() const noexcept {
+  return stack().top() + sizeof(StackRecord) - bytes();
 }
 
 void ParkedStack::unpark() noexcept {
-  copy_words(copy_.get(), low_, bytes_);
-  copy_.reset();
+  copy_words(block_.get() + sizeof(Head), low(), bytes());
+  block_.reset();
 }
 
 }  // namespace leat::actor

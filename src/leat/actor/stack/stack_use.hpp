@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 
 namespace leat::actor {
 
@@ -35,20 +36,32 @@ class ParkedStack {
   /// Copies the live part of the stack that `fiber` was left on.
   ///
   /// Requires: it is not running, and will not before `unpark`.
+  /// Throws: std::bad_alloc.
   ParkedStack(Stack stack, const Fiber& fiber);
+  /// Nothing is parked.
+  ParkedStack() noexcept = default;
 
-  /// Puts it back. Threads: whoever runs the fiber next.
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+
+  /// Puts it back. Threads: whoever runs the fiber next. Requires: something is parked.
   void unpark() noexcept;
 
-  [[nodiscard]] Stack stack() const noexcept { return stack_; }
-  /// What it takes in the heap.
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Requires: something is parked.
+  [[nodiscard]] Stack stack() const noexcept { return head().stack; }
+  /// What it takes in the heap. Requires: something is parked.
+  [[nodiscard]] std::size_t bytes() const noexcept { return head().bytes; }
 
  private:
-  Stack stack_;
-  std::byte* low_;
-  std::size_t bytes_;
-  std::unique_ptr<std::byte[]> copy_;
+  struct Head {  // the copy follows it
+    Stack stack;
+    std::size_t bytes;
+  };
+  [[nodiscard]] const Head& head() const noexcept {
+    return *std::launder(reinterpret_cast<const Head*>(block_.get()));
+  }
+  [[nodiscard]] std::byte* low() const noexcept;
+
+  std::unique_ptr<std::byte[]> block_;
 };
 
 }  // namespace leat::actor

@@ -42,7 +42,7 @@ class Condition {
 
   void notify_one() noexcept {
     const ObjectLock::Guard guard(lock_);
-    waiting_.fire_one();
+    fire_one(guard, waiting_);
   }
   void notify_all() noexcept {
     const ObjectLock::Guard guard(lock_);

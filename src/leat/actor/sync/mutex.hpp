@@ -44,7 +44,7 @@ class Mutex {
     const ObjectLock::Guard guard(lock_);
     LEAT_CHECK(locked_, "a mutex was unlocked that was not locked");
     locked_ = false;
-    waiting_.fire_one();
+    fire_one(guard, waiting_);
   }
 
  private:

@@ -109,7 +109,10 @@ class ObjectLock {
   /// Holds the lock; may let go of it for a while.
   class [[nodiscard]] Guard {
    public:
-    explicit Guard(ObjectLock& lock) noexcept : Guard(lock, internal::this_solo_mark()) {}
+    explicit Guard(ObjectLock& lock) noexcept
+        : lock_(lock),
+          on_(static_cast<internal::OnStack*>(current_owner())),
+          mark_(lock.enter(mark_here())) {}
     /// The same, if the caller knows its mark.
     Guard(ObjectLock& lock, SoloMark* mine) noexcept : lock_(lock), mark_(lock.enter(mine)) {}
     Guard(const Guard&) = delete;
@@ -123,12 +126,22 @@ class ObjectLock {
       holds_ = false;
     }
     void lock() noexcept {
-      mark_ = lock_.enter(internal::this_solo_mark());
+      mark_ = lock_.enter(mark_here());
       holds_ = true;
     }
 
+    /// The actor that made it, which does not change; null if it is none, or was not looked for.
+    [[nodiscard]] internal::OnStack* on() const noexcept { return on_; }
+    /// Whether it is held by the only worker's mark: all who wait for the object are that worker's.
+    [[nodiscard]] bool is_by_mark() const noexcept { return mark_ != nullptr; }
+
    private:
+    [[nodiscard]] SoloMark* mark_here() const noexcept {
+      return on_ != nullptr ? on_->here->mark : internal::this_solo_mark();
+    }
+
     ObjectLock& lock_;
+    internal::OnStack* on_ = nullptr;
     SoloMark* mark_;  // null: it is `word_` that is held
     bool holds_ = true;
   };

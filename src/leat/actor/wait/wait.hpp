@@ -33,7 +33,7 @@ Waited wait_slowly(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
                                           Nanos deadline = kNever,
                                           void (*released)(void* argument) = nullptr,
                                           void* argument = nullptr) {
-  Actor* const self = this_actor();
+  Actor* const self = guard.on() != nullptr ? static_cast<Actor*>(guard.on()) : this_actor();
   if (self == nullptr || deadline != kNever || released != nullptr || self->deadline != kNever ||
       self->orders.load_relaxed() != 0) {  // who gives an order wakes the actor, and it looks again
     return internal::wait_slowly(guard, list, deadline, released, argument);
@@ -47,6 +47,21 @@ Waited wait_slowly(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
   if (waiter.fired) [[likely]]
     return Waited::fired;
   return internal::wait_on(guard, list, waiter, deadline);
+}
+
+/// Fires the first who waits on a list of the object whose lock `guard` holds. Returns: whether there was
+/// one.
+inline bool fire_one(const ObjectLock::Guard& guard, WaitList& list) noexcept {
+  Waiter* const waiter = list.first();
+  if (waiter == nullptr) return false;
+  if (guard.is_by_mark() && guard.on() != nullptr) [[likely]] {
+    list.remove(*waiter);
+    waiter->fired = true;
+    worker_of(*static_cast<Actor*>(guard.on())).wake_solo(*waiter->who.actor());
+  } else {
+    list.fire(*waiter);
+  }
+  return true;
 }
 
 }  // namespace leat::actor

@@ -36,6 +36,9 @@ class Who {
   /// Requires: it cannot go away meanwhile, see invariant (1). Threads: any.
   void wake() const noexcept;
 
+  /// The actor; null if it is a thread.
+  [[nodiscard]] Actor* actor() const noexcept { return actor_; }
+
  private:
   Actor* actor_ = nullptr;
   core::Parker* parker_ = nullptr;
