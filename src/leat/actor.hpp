@@ -9,6 +9,9 @@
 #include <leat/actor/config.hpp>
 #include <leat/actor/exit.hpp>
 #include <leat/actor/local.hpp>
+#include <leat/actor/mailbox/ask.hpp>
+#include <leat/actor/mailbox/post.hpp>
+#include <leat/actor/mailbox/receive.hpp>
 #include <leat/actor/pid.hpp>
 #include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/runtime.hpp>
@@ -17,6 +20,9 @@
 #include <leat/actor/signals.hpp>
 #include <leat/actor/sim/simulation.hpp>
 #include <leat/actor/spawn.hpp>
+#include <leat/actor/supervise/links.hpp>
+#include <leat/actor/supervise/names.hpp>
+#include <leat/actor/supervise/supervisor.hpp>
 #include <leat/actor/sync/condition.hpp>
 #include <leat/actor/sync/mutex.hpp>
 #include <leat/actor/sync/once.hpp>

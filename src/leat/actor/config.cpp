@@ -148,6 +148,11 @@ Config& Config::on_lost_failure(std::function<void(Pid, std::string_view, const 
   return *this;
 }
 
+Config& Config::on_dead_letter(std::function<void(Pid, std::string_view)> tell) {
+  on_dead_letter_ = std::move(tell);
+  return *this;
+}
+
 Config& Config::from_environment() {
   take_from("LEAT_ALLOC_INTERVAL", alloc_interval_);
   take_from("LEAT_TIMESLICE_CYCLES", timeslice_cycles_);

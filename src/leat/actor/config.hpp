@@ -63,6 +63,10 @@ class Config {
   /// a line on standard error.
   Config& on_lost_failure(std::function<void(Pid, std::string_view name, const Exit&)> tell);
 
+  /// Called with each message that its receiver will never see, since it has ended: whose it was, and
+  /// its type. By whoever sends it, or by the worker on which the receiver ends. Default: it is counted.
+  Config& on_dead_letter(std::function<void(Pid, std::string_view type)> tell);
+
   /// An actor that overflows its stack, reads through null or divides by zero ends alone, killed;
   /// without this the process ends, and says which actor it was. Its frames are not unwound: what
   /// they own leaks. Default: false.
@@ -115,6 +119,7 @@ class Config {
   [[nodiscard]] bool migrates_always() const noexcept { return migrate_always_; }
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
+  [[nodiscard]] const auto& on_dead_letter() const noexcept { return on_dead_letter_; }
 
  private:
   Config();
@@ -136,6 +141,7 @@ class Config {
   Nanos idle_spin_ = core::IdlePolicy::kIdleSpin;
   const Clock* clock_ = nullptr;
   std::function<void(Pid, std::string_view, const Exit&)> on_lost_failure_;
+  std::function<void(Pid, std::string_view)> on_dead_letter_;
 };
 
 }  // namespace leat::actor

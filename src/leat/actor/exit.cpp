@@ -37,6 +37,24 @@ std::string text_of(const std::exception_ptr& exception) {
 
 }  // namespace
 
+std::string_view name_of(ExitKind kind) noexcept {
+  switch (kind) {
+    case ExitKind::normal:
+      return "normal";
+    case ExitKind::failed:
+      return "failed";
+    case ExitKind::cancelled:
+      return "cancelled";
+    case ExitKind::shutdown:
+      return "shutdown";
+    case ExitKind::killed:
+      return "killed";
+    case ExitKind::no_actor:
+      return "no_actor";
+  }
+  return "?";
+}
+
 std::string Exit::text() const {
   if (exception_) return text_of(exception_);
   return kind_ == ExitKind::normal ? "normal" : why_;

@@ -3,7 +3,8 @@
 // Shape     normal     its function returned
 //           failed     an exception left it, or its function returned `Exit::failed("...")`
 //           cancelled  it was told to end, or its deadline passed, and it did
-//           killed     somebody unwound its thread by force (pthread_exit)
+//           shutdown   it was told to end in order, by a supervisor or at the end of the runtime
+//           killed     somebody had it killed, or unwound its thread by force (pthread_exit)
 //           no_actor   there was nobody with that name
 // Limits    The text of an exception is looked for when asked: an actor that fails pays for one
 //           throw and one catch.
@@ -12,10 +13,14 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
 namespace leat::actor {
 
-enum class ExitKind : unsigned char { normal, failed, cancelled, killed, no_actor };
+enum class ExitKind : unsigned char { normal, failed, cancelled, shutdown, killed, no_actor };
+
+/// The kind in a word, as in "shutdown".
+[[nodiscard]] std::string_view name_of(ExitKind kind) noexcept;
 
 class [[nodiscard]] Exit {
  public:
@@ -29,6 +34,9 @@ class [[nodiscard]] Exit {
     return {ExitKind::failed, {}, std::move(exception)};
   }
   static Exit cancelled(std::string why) { return {ExitKind::cancelled, std::move(why), nullptr}; }
+  static Exit shutdown(std::string why = "it was shut down") {
+    return {ExitKind::shutdown, std::move(why), nullptr};
+  }
   static Exit killed(std::string why) { return {ExitKind::killed, std::move(why), nullptr}; }
   static Exit no_actor() { return {ExitKind::no_actor, "there is no such actor", nullptr}; }
 

@@ -83,6 +83,9 @@ class Runtime {
   /// (Config::measure_stacks) and have ended. Threads: any.
   [[nodiscard]] std::vector<StackUse> stack_use() const;
 
+  /// For what is built on it.
+  [[nodiscard]] Scheduler& scheduler() noexcept { return *scheduler_; }
+
  private:
   [[nodiscard]] bool is_here() const noexcept;
   void wait_until_quiet();

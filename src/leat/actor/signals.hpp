@@ -6,18 +6,12 @@
 // Source    smarm's signal mailbox of a slot; Erlang's exit signals.
 #pragma once
 
-#include <leat/actor/exit.hpp>
-#include <leat/actor/pid.hpp>
+#include <leat/actor/mailbox/letter.hpp>
 #include <leat/actor/wait/waiter.hpp>
 
 #include <optional>
 
 namespace leat::actor {
-
-struct Signal {
-  Pid child;
-  Exit exit;
-};
 
 /// Waits for the next signal to the running actor.
 ///

@@ -1,8 +1,12 @@
 #include <leat/actor/spawn.hpp>
 
+#include <leat/actor/mailbox/letter.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/actor/supervise/bonds.hpp>
 #include <leat/actor/wait/wait.hpp>
 #include <leat/base/usage_error.hpp>
+
+#include <utility>
 
 namespace leat::actor::internal {
 
@@ -18,9 +22,12 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
       actor.group = actor.scheduler->known_group(*options.group);
     if (!options.name.empty()) [[unlikely]]
       actor.name = options.name;
-    if (options.parent != Pid::root()) [[unlikely]]
-      actor.farewell = std::make_unique<SignalNode>();
+    if (options.parent != Pid::root()) [[unlikely]] {
+      actor.farewell = new LetterOf<Signal>(Signal{});
+      actor.follows = options.follows && follow(*actor.scheduler, options.parent, actor.pid());
+    }
   } catch (...) {
+    const LetterPtr unsent(std::exchange(actor.farewell, nullptr));
     actor.type->drop_closure(actor);
     actor.name.clear();
     throw;
@@ -55,6 +62,7 @@ bool await_end(Actor& actor, Nanos deadline) {
     if (wait(guard, actor.joiners, deadline) == Waited::timed_out && !actor.ended) return false;
   }
   actor.looked = true;
+  actor.joined = true;
   return true;
 }
 

@@ -28,6 +28,7 @@ namespace leat::actor {
 struct SpawnOptions {
   std::string_view name = {};  ///< for messages; copied
   Pid parent = Pid::root();    ///< who is told how it ends
+  bool follows = false;        ///< is told to end when its parent ends, however that is
   bool daemon = false;         ///< nobody waits for it when the runtime's run ends
   bool pinned = false;         ///< runs on the worker that starts it, always
   /// Its stack may be put away while it waits for long, so that it takes some hundred bytes: nobody

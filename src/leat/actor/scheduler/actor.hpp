@@ -35,8 +35,14 @@
 namespace leat::actor {
 
 struct Actor;
+struct Bonds;
+class Mailbox;
 class Scheduler;
 class Worker;
+
+namespace internal {
+struct Letter;
+}
 
 /// What the scheduler must know of the type of a closure and of its result.
 struct ActorType {
@@ -44,13 +50,6 @@ struct ActorType {
   void (*drop_closure)(Actor& actor) noexcept;
   void (*drop_result)(Actor& actor) noexcept;
   const std::type_info& (*kind)() noexcept;  ///< of the closure
-};
-
-/// That a child has ended, on its way to its parent.
-struct SignalNode {
-  SignalNode* next = nullptr;
-  Pid child;
-  Exit exit;
 };
 
 /// Values that actors keep by key; see local.hpp.
@@ -96,18 +95,20 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   bool handle = false;
   bool has_result = false;
   bool looked = false;  ///< somebody saw how it ended
+  bool joined = false;  ///< somebody takes its exit, who holds the handle
   std::uint32_t generation = 0;
   WaitList joiners;
   Exit exit;
   Pid parent;
-  SignalNode* first_signal = nullptr;
-  SignalNode* last_signal = nullptr;
-  WaitList signal_waiters;
-  std::unique_ptr<SignalNode> farewell;  ///< what the parent will get
+  internal::Letter* farewell = nullptr;  ///< what the parent will get
+  Mailbox* mailbox = nullptr;            ///< made when the first letter comes
+  WaitList letter_waiters;               ///< itself, if it waits for a letter
+  Bonds* bonds = nullptr;                ///< made with the first link, monitor, name; see bonds.hpp
 
   // Written before it first runs, or by itself.
   std::uint32_t index = 0;
   std::uint32_t turns_of_select = 0;
+  bool follows = false;  ///< ends when its parent does
   std::string name;
   LocalValues* locals = nullptr;
 

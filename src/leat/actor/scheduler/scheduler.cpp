@@ -1,6 +1,7 @@
 #include <leat/actor/scheduler/scheduler.hpp>
 
 #include <leat/actor/fiber/context.hpp>
+#include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/scheduler/last_words.hpp>
 #include <leat/actor/stack/overflow.hpp>
 #include <leat/base/check.hpp>
@@ -81,7 +82,8 @@ Scheduler::Scheduler(Config config, bool stepped)
       slots_(*this, mark_),
       stower_(*this, config_.stow_after(), config_.stow_above()),
       stack_report_(config_.measure_stacks()),
-      idle_(config_.workers(), os::process_fence_ready()) {
+      idle_(config_.workers(), os::process_fence_ready()),
+      names_(mark_) {
   if (shadow_stack_on() && !LEAT_MUTANT("scheduler.ignores_shadow_stack")) {
     throw UsageError("actor runtime", "to switch stacks", "a thread with a shadow stack (CET)",
                      "run without it: GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK");
@@ -234,25 +236,20 @@ bool Scheduler::is_alive(Pid pid) noexcept {
   return actor->live && actor->generation == pid.generation();
 }
 
-void Scheduler::deliver(std::unique_ptr<SignalNode> farewell, Actor& actor) noexcept {
-  farewell->child = actor.pid();
-  farewell->exit = actor.exit;
-  Actor* const parent = slots_.find(actor.parent.slot());
-  if (parent == nullptr) return;
-  const ObjectLock::Guard guard(parent->lock);
-  if (!parent->live || parent->generation != actor.parent.generation()) return;
-  actor.looked = true;
-  SignalNode* const node = farewell.release();
-  (parent->first_signal != nullptr ? parent->last_signal->next : parent->first_signal) = node;
-  parent->last_signal = node;
-  parent->signal_waiters.fire_all();
+bool Scheduler::deliver(internal::LetterPtr farewell, Pid parent) noexcept {
+  Actor* const actor = slots_.find(parent.slot());
+  if (actor == nullptr) return false;
+  const ObjectLock::Guard guard(actor->lock);
+  if (!actor->live || actor->generation != parent.generation()) return false;
+  internal::put_letter(*actor, *farewell.release());
+  return true;
 }
 
-void Scheduler::lost_failure(const Actor& actor) const noexcept {
+void Scheduler::tell_failure(Pid pid, std::string_view name, const Exit& exit) const noexcept {
   if (config_.on_lost_failure()) {
-    config_.on_lost_failure()(actor.pid(), actor.name, actor.exit);
+    config_.on_lost_failure()(pid, name, exit);
   } else {
-    tell_standard_error(actor.pid(), actor.name, actor.exit);
+    tell_standard_error(pid, name, exit);
   }
 }
 
@@ -262,7 +259,10 @@ void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
     actor.has_result = false;
   }
   if (!actor.exit.ok()) [[unlikely]] {
-    if (!actor.looked && actor.exit.kind() != ExitKind::cancelled) lost_failure(actor);
+    const ExitKind kind = actor.exit.kind();
+    if (!actor.looked && kind != ExitKind::cancelled && kind != ExitKind::shutdown) {
+      tell_failure(actor.pid(), actor.name, actor.exit);
+    }
     actor.exit = Exit();
   }
   if (!actor.name.empty()) [[unlikely]]
@@ -276,6 +276,8 @@ void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
   actor.ended = false;
   actor.left = false;
   actor.looked = false;
+  actor.joined = false;
+  actor.follows = false;
 }
 
 void Scheduler::recycle_from_outside(Actor& actor) noexcept {

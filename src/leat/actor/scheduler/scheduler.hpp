@@ -7,6 +7,7 @@
 #pragma once
 
 #include <leat/actor/config.hpp>
+#include <leat/actor/mailbox/letter.hpp>
 #include <leat/actor/preempt/ticker.hpp>
 #include <leat/actor/scheduler/actor.hpp>
 #include <leat/actor/scheduler/idle_workers.hpp>
@@ -16,6 +17,7 @@
 #include <leat/actor/scheduler/worker.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
 #include <leat/actor/stack/stack_report.hpp>
+#include <leat/actor/supervise/names.hpp>
 #include <leat/base/atomic.hpp>
 #include <leat/base/clock.hpp>
 
@@ -68,8 +70,17 @@ class Scheduler {
     return awaited != 0 && tell_quiet(awaited == 2);
   }
 
-  /// Gives the parent of an actor that has ended the news, or takes note that there is nobody.
-  void deliver(std::unique_ptr<SignalNode> farewell, Actor& actor) noexcept;
+  /// Gives a parent the news of its child's end. Returns: whether it lives.
+  bool deliver(internal::LetterPtr farewell, Pid parent) noexcept;
+
+  [[nodiscard]] Names& names() noexcept { return names_; }
+
+  /// Takes note of a message that came too late for its receiver, and tells who wants to know.
+  void dead_letter(Pid to, std::string_view type) noexcept {
+    dead_letters_.fetch_add_relaxed(1);  // a figure for reports
+    if (config_.on_dead_letter()) config_.on_dead_letter()(to, type);
+  }
+  [[nodiscard]] std::uint64_t dead_letters() const noexcept { return dead_letters_.load_relaxed(); }
 
   /// Ends the tenancy of an actor that has ended, was left, and has no handle: nothing of it stays.
   /// `mark`: the caller's.
@@ -78,7 +89,7 @@ class Scheduler {
   void recycle_from_outside(Actor& actor) noexcept;
 
   /// Hands a failure that nobody will look at to who wants to know.
-  void lost_failure(const Actor& actor) const noexcept;
+  void tell_failure(Pid pid, std::string_view name, const Exit& exit) const noexcept;
 
   /// Called where an actor is about to take a lock, and nowhere if it is the only worker's; a
   /// simulation chooses there who goes on.
@@ -144,6 +155,8 @@ class Scheduler {
   StackReport stack_report_;
   Inbox inbox_;
   IdleWorkers idle_;
+  Names names_;
+  Atomic<std::uint64_t> dead_letters_{0};
   Worker::Counts outside_[2];         // started by plain threads, by `daemon`
   Atomic<std::uint32_t> awaited_{0};  // 0: nobody waits for quiet; 1: all but daemons; 2: all
   Atomic<bool> stopping_{false};

@@ -2,6 +2,7 @@
 
 #include <leat/actor/local.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/actor/supervise/bonds.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/mutant.hpp>
 
@@ -562,23 +563,33 @@ void Worker::end(Actor& self) noexcept {
 }
 
 void Worker::finish(Actor& actor) noexcept {
-  std::unique_ptr<SignalNode> farewell;
-  SignalNode* letters = nullptr;
   {
-    const ObjectLock::Guard guard(actor.lock, mark);
+    ObjectLock::Guard guard(actor.lock, mark);
+    if (actor.farewell == nullptr && actor.mailbox == nullptr && actor.bonds == nullptr) [[likely]] {
+      actor.live = false;
+      actor.ended = true;
+      actor.joiners.fire_all();
+      return;
+    }
+    internal::free_names(guard, actor);
+  }
+  finish_with_estate(actor);
+}
+
+// Others are told of its end: by letters, and by exits.
+void Worker::finish_with_estate(Actor& actor) noexcept {
+  internal::Estate estate;
+  {
+    ObjectLock::Guard guard(actor.lock, mark);
+    internal::free_names(guard, actor);
     actor.live = false;
     actor.ended = true;
-    farewell = std::move(actor.farewell);
-    letters = std::exchange(actor.first_signal, nullptr);
-    actor.last_signal = nullptr;
+    estate = internal::take_estate(actor);
     actor.joiners.fire_all();
   }
-  while (letters != nullptr) {
-    const std::unique_ptr<SignalNode> unread(letters);
-    letters = unread->next;
-  }
-  if (farewell) [[unlikely]]
-    scheduler_.deliver(std::move(farewell), actor);
+  if (!internal::settle_estate(actor, std::move(estate))) return;
+  const ObjectLock::Guard guard(actor.lock, mark);
+  actor.looked = true;
 }
 
 void Worker::left(Actor& actor) noexcept {

@@ -206,6 +206,7 @@ class alignas(kSector) Worker : public internal::Here {
   void leave(Actor& self, Actor* next) noexcept;
   void settle() noexcept;
   void finish(Actor& actor) noexcept;
+  void finish_with_estate(Actor& actor) noexcept;
   void left(Actor& actor) noexcept;
   void count_started(bool daemon) noexcept;
   void count_ended(bool daemon) noexcept;
