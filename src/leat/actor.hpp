@@ -8,6 +8,9 @@
 #include <leat/actor/channel/watch.hpp>
 #include <leat/actor/config.hpp>
 #include <leat/actor/exit.hpp>
+#include <leat/actor/kit/event_hub.hpp>
+#include <leat/actor/kit/server.hpp>
+#include <leat/actor/kit/state_machine.hpp>
 #include <leat/actor/local.hpp>
 #include <leat/actor/mailbox/ask.hpp>
 #include <leat/actor/mailbox/post.hpp>
@@ -20,6 +23,7 @@
 #include <leat/actor/signals.hpp>
 #include <leat/actor/sim/simulation.hpp>
 #include <leat/actor/spawn.hpp>
+#include <leat/actor/supervise/keyed.hpp>
 #include <leat/actor/supervise/links.hpp>
 #include <leat/actor/supervise/names.hpp>
 #include <leat/actor/supervise/supervisor.hpp>
