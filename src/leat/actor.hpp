@@ -8,6 +8,9 @@
 #include <leat/actor/channel/watch.hpp>
 #include <leat/actor/config.hpp>
 #include <leat/actor/exit.hpp>
+#include <leat/actor/io/blocking.hpp>
+#include <leat/actor/io/process.hpp>
+#include <leat/actor/io/stream.hpp>
 #include <leat/actor/kit/event_hub.hpp>
 #include <leat/actor/kit/server.hpp>
 #include <leat/actor/kit/state_machine.hpp>

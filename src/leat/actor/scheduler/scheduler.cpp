@@ -113,6 +113,7 @@ Scheduler::~Scheduler() {
     slots_.for_each([this](Actor& actor) { cancel(actor); });
     await_quiet(true);
   }
+  parts_.end();
   stopping_.store_release(true, over{});
   for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
   for (std::thread& thread : threads_) thread.join();

@@ -12,6 +12,7 @@
 #include <leat/actor/scheduler/actor.hpp>
 #include <leat/actor/scheduler/idle_workers.hpp>
 #include <leat/actor/scheduler/inbox.hpp>
+#include <leat/actor/scheduler/parts.hpp>
 #include <leat/actor/scheduler/slots.hpp>
 #include <leat/actor/scheduler/stower.hpp>
 #include <leat/actor/scheduler/worker.hpp>
@@ -74,6 +75,7 @@ class Scheduler {
   bool deliver(internal::LetterPtr farewell, Pid parent) noexcept;
 
   [[nodiscard]] Names& names() noexcept { return names_; }
+  [[nodiscard]] Parts& parts() noexcept { return parts_; }
 
   /// Takes note of a message that came too late for its receiver, and tells who wants to know.
   void dead_letter(Pid to, std::string_view type) noexcept {
@@ -156,6 +158,7 @@ class Scheduler {
   Inbox inbox_;
   IdleWorkers idle_;
   Names names_;
+  Parts parts_;
   Atomic<std::uint64_t> dead_letters_{0};
   Worker::Counts outside_[2];         // started by plain threads, by `daemon`
   Atomic<std::uint32_t> awaited_{0};  // 0: nobody waits for quiet; 1: all but daemons; 2: all
