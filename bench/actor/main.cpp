@@ -1,16 +1,25 @@
 // What does it cost to start actors, to have them talk, wait and fail? The programs have the names under
-// which smarm and others measure them; an iteration is one actor, message, yield or timer.
+// which smarm and others measure them; an iteration is one actor, message, yield or timer. threads=0 is a
+// runtime in the caller's thread. Allocations are counted, as in a program whose actors are preempted.
+//
+// The sweep runs the eight programs that smarm's has at each point; a figure of each is a metric of its own.
 #include "../support/suite.hpp"
 #include "figures.hpp"
+#include "rivals.hpp"
 
 #include <leat/actor.hpp>
+#include <leat/actor/time/wheel.hpp>
+#include <leat/base/os/memory.hpp>
+#include <leat/base/rng.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -222,41 +231,86 @@ void ring(std::uint64_t n) {  // an iteration is a hop
   for (auto& member : members) member.join();
 }
 
-std::uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  file >> all >> resident;
-  return resident * 4096;
-}
-
-// What an actor takes that waits for a message on a channel of its own.
+// What an actor takes that waits for a message on a channel of its own, as it waits, and with its stack
+// put away; and what it costs to start them all, to send each a message, and to join them. An iteration
+// is an actor.
 Sample idle_actors(std::uint64_t n) {
-  Runtime runtime;
+  Runtime runtime(
+      Config::current_thread().stack(StackClass::k16KiB).stow_after(std::chrono::hours(1)));
   Sample sample;
+  std::uint64_t sum = 0;
   runtime.run([&] {
-    std::vector<Sender<int>> senders;
+    std::vector<Sender<std::uint64_t>> senders;
     senders.reserve(n);
     std::vector<JoinHandle<void>> handles;
     handles.reserve(n);
-    const std::uint64_t before = resident_bytes();
+    const auto per_actor = [n](std::uint64_t all) {
+      return static_cast<double>(all) / static_cast<double>(n);
+    };
+    const std::uint64_t before = os::current_rss_bytes();
+    const Lap2 start;
     for (std::uint64_t i = 0; i < n; ++i) {
-      auto own = channel<int>();
+      auto own = channel<std::uint64_t>();
       senders.push_back(std::move(own.sender));
-      handles.push_back(spawn([from = std::move(own.receiver)]() mutable {
-        while (from.receive()) {
-        }
+      handles.push_back(spawn({.stows = true}, [&sum, from = std::move(own.receiver)]() mutable {
+        while (const auto message = from.receive()) sum += *message;
       }));
       if (i % 100 == 99) yield_now();
     }
     yield_now();
-    const std::uint64_t after = resident_bytes();
-    sample.add("bytes_per_actor", "B",
-               static_cast<double>(after - before) / static_cast<double>(n));
-    for (Sender<int>& sender : senders) sender.close();
+    sample = Sample(start.stop(), n);
+    sample.add("bytes_per_actor", "B", per_actor(os::current_rss_bytes() - before));
+    const Lap2 stow;
+    require(stow_idle_actors() == n, "an actor was not stowed");
+    sample.add("stow_cpu_ns", "ns", per_actor(static_cast<std::uint64_t>(stow.stop().cpu.count())));
+    const std::uint64_t stowed = os::current_rss_bytes();
+    sample.add("bytes_per_stowed_actor", "B", stowed > before ? per_actor(stowed - before) : 0);
+    const Lap2 message;
+    for (Sender<std::uint64_t>& sender : senders) {
+      (void)sender.send(1);
+      yield_now();
+    }
+    sample.add("unstow_and_message_cpu_ns", "ns",
+               per_actor(static_cast<std::uint64_t>(message.stop().cpu.count())));
+    for (Sender<std::uint64_t>& sender : senders) sender.close();
     for (auto& handle : handles) handle.join();
   });
+  require(sum == n, "a message was lost");
   return sample;
+}
+
+// Timers that wait to be due, and are cancelled; an iteration is a timer.
+Sample wheel(std::uint64_t n) {
+  std::vector<TimerNode> nodes(n);
+  Wheel timers{Nanos{0}};
+  Rng rng(1);
+  std::vector<Nanos> deadlines;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    deadlines.push_back(Nanos{static_cast<Nanos::rep>(rng.below(60'000'000'000))});
+  }
+  const Lap2 arm;
+  for (std::uint64_t i = 0; i < n; ++i) timers.arm(nodes[i], deadlines[i]);
+  Sample sample(arm.stop(), n);
+  const Lap2 cancel;
+  for (std::uint64_t i = 0; i < n; i += 2) timers.cancel(nodes[i]);
+  sample.add("cancel_cpu_ns", "ns",
+             2 * static_cast<double>(cancel.stop().cpu.count()) / static_cast<double>(n));
+  std::uint64_t due = 0;
+  const Lap2 expire;
+  timers.advance(std::chrono::minutes(2), [&](TimerNode&) { ++due; });
+  sample.add("expire_cpu_ns", "ns",
+             static_cast<double>(expire.stop().cpu.count()) / static_cast<double>(due));
+  require(due == n / 2, "a timer was lost");
+  sample.add("bytes_per_timer", "B", sizeof(TimerNode));
+  return sample;
+}
+
+// A rival's program, on the thread that calls.
+Sample rival(const RivalProgram& program, std::uint64_t iterations) {
+  program.run(std::min<std::uint64_t>(iterations, 1000));
+  const Lap2 watch;
+  program.run(iterations);
+  return Sample(watch.stop(), iterations);
 }
 
 struct Entry {
@@ -265,6 +319,43 @@ struct Entry {
   std::uint64_t iterations;
   bool plain = false;  // the same work without actors
 };
+
+// What smarm's sweep looks at, and how often it is done at each point.
+constexpr Entry kSwept[] = {
+    {"chained_spawn", chained_spawn, 20'000},
+    {"ping_pong_oneshot", ping_pong_oneshot, 20'000},
+    {"catch_unwind_panics", catch_unwind_panics, 5'000},
+    {"fan_out_compute", fan_out_compute, 64},
+    {"spawn_storm_busy", spawn_storm_busy, 10'000},
+    {"many_timers", many_timers, 2'000},
+    {"yield_in_hot_loop", yield_in_hot_loop, 200'000},
+    {"uncontended_channel", uncontended_channel, 200'000},
+};
+
+Config config_of(std::size_t threads) {
+  return threads == 0 ? Config::current_thread() : Config::exact(threads);
+}
+
+Sample swept(const Point& point, std::uint64_t times) {
+  Runtime runtime(config_of(point.count("workers"))
+                      .alloc_interval(static_cast<std::uint32_t>(point.count("alloc_interval")))
+                      .timeslice_cycles(point.count("timeslice_cycles")));
+  const Lap2 watch;
+  Sample sample;
+  std::vector<std::pair<std::string, double>> figures;
+  for (const Entry& entry : kSwept) {
+    const std::uint64_t iterations = times == 1 ? entry.iterations / 100 + 64 : entry.iterations;
+    runtime.run([&] { entry.program(std::min<std::uint64_t>(iterations, 1000)); });
+    const Lap2 lap;
+    runtime.run([&] { entry.program(iterations); });
+    figures.emplace_back(
+        std::string(entry.name) + "_cpu_ns_per_iteration",
+        static_cast<double>(lap.stop().cpu.count()) / static_cast<double>(iterations));
+  }
+  sample = Sample(watch.stop(), 1);
+  for (const auto& [name, value] : figures) sample.add(name, "ns", value);
+  return sample;
+}
 
 constexpr Entry kPrograms[] = {
     {"chained_spawn", chained_spawn, 100'000},
@@ -293,22 +384,52 @@ int main(int argc, char** argv) {
   using namespace leat::bench;
   Suite suite("actor", argc, argv);
   for (const Entry& entry : kPrograms) {
-    for (const std::size_t threads : {0, 2}) {
+    for (const std::size_t threads : {0, 1, 2}) {
       if (entry.plain && threads != 0) continue;
       const bool primes = entry.program == fan_out_compute || entry.program == serial_compute;
       suite.run(
           {.params = {{"program", entry.name}, {"threads", static_cast<std::int64_t>(threads)}},
            .iterations = entry.iterations,
-           .tiny_iterations = primes ? 64U : 100U},
+           .tiny_iterations = primes ? 64U : 100U,
+           .countable = threads == 0 && entry.program != many_timers},
           [&](std::uint64_t iterations) {
-            Config config = threads == 0 ? Config::current_thread() : Config::exact(threads);
+            Config config = config_of(threads);
             config.from_environment();
             Runtime runtime(std::move(config));
             return measured(runtime, iterations, entry.program);
           });
     }
   }
-  suite.run({.params = {{"program", "idle_actors"}}, .iterations = 20'000, .tiny_iterations = 100},
-            idle_actors);
+  for (const std::int64_t actors : {20'000, 1'000'000}) {
+    suite.run({.params = {{"program", "idle_actors"}, {"actors", actors}},
+               .iterations = static_cast<std::uint64_t>(actors),
+               .tiny_iterations = 100},
+              idle_actors);
+  }
+  suite.run({.params = {{"program", "wheel"}}, .iterations = 1'000'000, .tiny_iterations = 100},
+            wheel);
+  const auto rivals = [&](const char* name, std::span<const RivalProgram> programs) {
+    for (const RivalProgram& program : programs) {
+      const auto ours = std::ranges::find_if(
+          kPrograms, [&](const Entry& e) { return std::string_view(e.name) == program.name; });
+      suite.run({.params = {{"rival", name}, {"program", program.name}},
+                 .iterations = ours->iterations,
+                 .tiny_iterations = ours->program == fan_out_compute ? 64U : 100U,
+                 .countable = ours->program != many_timers},
+                [&](std::uint64_t iterations) { return rival(program, iterations); });
+    }
+  };
+  rivals("coroutines", coroutine_programs());
+#if defined(LEAT_BENCH_BOOST_FIBER)
+  rivals("boost_fiber", boost_fiber_programs());
+#endif
+  suite.sweep(
+      {.knobs = {{"alloc_interval", kDefaultAllocInterval, {16, 128, 1024}},
+                 {"timeslice_cycles",
+                  static_cast<std::int64_t>(kDefaultTimesliceCycles),
+                  {75'000, 150'000, 300'000, 600'000, 1'200'000}},
+                 {"workers", 1, {1, 2}}},
+       .tiny_iterations = 1},
+      [](const Point&) { return std::uint64_t{2}; }, swept);
   return suite.finish();
 }

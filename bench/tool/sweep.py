@@ -96,7 +96,8 @@ def sweep(folder, words, runs, csv_path, sink):
     rows = run(built[words[0]], parse(words[1:], known), runs)
     for row in rows:
         sink.add(row)
-    for metric in METRICS:
+    own = [row["metric"] for row in rows if row["metric"].endswith("_ns_per_iteration")]
+    for metric in dict.fromkeys(METRICS + own):
         for line in table(rows, metric):
             print(line)
         print()
