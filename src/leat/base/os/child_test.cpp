@@ -1,6 +1,6 @@
 #include <leat/base/os/child.hpp>
 
-#include <leat/base/os/poller.hpp>
+#include <leat/base/os/descriptor_wait.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace leat::os {
 namespace {
 
 std::string read_to_the_end(PipeEnd& from) {
-  Poller poller;
+  DescriptorWait poller;
   poller.add(from.descriptor());
   std::string all;
   std::array<std::byte, 64> room;
@@ -31,7 +31,7 @@ std::string read_to_the_end(PipeEnd& from) {
   }
 }
 ChildEnd end_of(Child& child) {
-  Poller poller;
+  DescriptorWait poller;
   poller.add(child.descriptor());
   poller.wait(std::nullopt);
   const auto end = child.look();
@@ -79,7 +79,7 @@ TEST(Child, GetsTheDescriptorsThatItIsToHave) {
 TEST(Child, EndsBySignalOrWithItsOwner) {
   Child child = shell("echo there; exec sleep 1000");
   std::array<std::byte, 16> room;
-  Poller poller;
+  DescriptorWait poller;
   poller.add(child.out().descriptor());
   poller.wait(std::nullopt);
   EXPECT_EQ(child.out().read(room).state, IoState::some);

@@ -1,6 +1,6 @@
 #include <leat/base/os/shared_pages.hpp>
 
-#include <leat/base/os/poller.hpp>
+#include <leat/base/os/descriptor_wait.hpp>
 #include <leat/base/os/program.hpp>
 #include <leat/base/os/socket.hpp>
 
@@ -41,10 +41,10 @@ TEST(SharedPages, AreRefusedIfTheyAreNotWhatWasAgreed) {
   EXPECT_NE(::ftruncate(made->descriptor(), 10), 0);  // nobody cuts them short
 }
 
-TEST(Poller, WaitsForWhatCanBeReadOrSomebodyWhoWakesIt) {
+TEST(DescriptorWait, WaitsForWhatCanBeReadOrSomebodyWhoWakesIt) {
   auto sockets = socket_pair();
   ASSERT_TRUE(sockets.has_value());
-  Poller poller;
+  DescriptorWait poller;
   poller.add(sockets->second.descriptor());
   EXPECT_FALSE(poller.wait(Nanos{0}));
   poller.wake();

@@ -1,4 +1,4 @@
-#include <leat/base/os/poller.hpp>
+#include <leat/base/os/descriptor_wait.hpp>
 
 #include <leat/base/check.hpp>
 
@@ -22,32 +22,32 @@ epoll_event event_for(int descriptor, bool for_writing) {
 }
 }  // namespace
 
-Poller::Poller()
+DescriptorWait::DescriptorWait()
     : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   LEAT_CHECK(epoll_ && wake_, "no descriptor left to wait for others");
   add(wake_.number());
 }
 
-Poller::~Poller() = default;
+DescriptorWait::~DescriptorWait() = default;
 
-void Poller::add(int descriptor, bool for_writing) {
+void DescriptorWait::add(int descriptor, bool for_writing) {
   epoll_event event = event_for(descriptor, for_writing);
   LEAT_CHECK(::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, descriptor, &event) == 0,
              "a descriptor cannot be waited for");
 }
 
-void Poller::watch_writing(int descriptor, bool whether) {
+void DescriptorWait::watch_writing(int descriptor, bool whether) {
   epoll_event event = event_for(descriptor, whether);
   LEAT_CHECK(::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, descriptor, &event) == 0,
              "a descriptor is not waited for");
 }
 
-void Poller::remove(int descriptor) noexcept {
+void DescriptorWait::remove(int descriptor) noexcept {
   epoll_event none{};
   static_cast<void>(::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, descriptor, &none));
 }
 
-bool Poller::wait(std::optional<Nanos> timeout) {
+bool DescriptorWait::wait(std::optional<Nanos> timeout) {
   std::array<epoll_event, 16> events{};
   int millis = -1;
   if (timeout) {  // rounded up: a short wait is no busy one
@@ -69,7 +69,7 @@ bool Poller::wait(std::optional<Nanos> timeout) {
   return ready;
 }
 
-void Poller::wake() noexcept {
+void DescriptorWait::wake() noexcept {
   const std::uint64_t one = 1;
   // Fails only if it is woken already.
   static_cast<void>(::write(wake_.number(), &one, sizeof one));

@@ -13,12 +13,12 @@
 
 namespace leat::os {
 
-class Poller {
+class DescriptorWait {
  public:
-  Poller();
-  Poller(const Poller&) = delete;
-  Poller& operator=(const Poller&) = delete;
-  ~Poller();
+  DescriptorWait();
+  DescriptorWait(const DescriptorWait&) = delete;
+  DescriptorWait& operator=(const DescriptorWait&) = delete;
+  ~DescriptorWait();
 
   /// Watches for what can be read, and if asked for room to write as well.
   void add(int descriptor, bool for_writing = false);
