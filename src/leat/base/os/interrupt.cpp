@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <utility>
 
 namespace leat::os {
@@ -35,6 +37,11 @@ sigset_t watched_signals(WatchQuit quit) noexcept {
 }
 
 }  // namespace
+
+std::string signal_name(int signal) {
+  const char* const name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
 
 InterruptWatcher::InterruptWatcher(Function<void(int)> on_interrupt, WatchQuit quit)
     : on_interrupt_(std::move(on_interrupt)) {

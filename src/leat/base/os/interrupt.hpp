@@ -11,11 +11,15 @@
 #include <leat/base/function.hpp>
 
 #include <csignal>
+#include <string>
 #include <thread>
 
 namespace leat::os {
 
 enum class WatchQuit : bool { no, yes };
+
+/// "SIGINT" and the like, for messages.
+[[nodiscard]] std::string signal_name(int signal);
 
 class InterruptWatcher {
  public:

@@ -11,6 +11,11 @@ namespace leat::os {
 namespace {
 
 // Signals go to a process of its own: the parent's may not be blocked in every thread of the test.
+TEST(SignalName, IsWhatPeopleCallIt) {
+  EXPECT_EQ(signal_name(SIGQUIT), "SIGQUIT");
+  EXPECT_EQ(signal_name(1000), "signal 1000");
+}
+
 TEST(InterruptDeathTest, IsOneOrdinaryCallOnAnotherThread) {
   EXPECT_EXIT(
       {
