@@ -54,8 +54,9 @@ concept WordCopyable = std::is_trivially_copyable_v<T> && std::is_object_v<T>;
 
 namespace internal {
 
-/// Records up to so many words are copied without a loop.
+/// Records up to so many words are copied without a loop; of longer ones eight words a turn.
 inline constexpr std::size_t kWordsUnrolled = 16;
+inline constexpr std::size_t kWordsPerTurn = 8;
 
 inline std::uint64_t take_word(const std::byte* from, std::size_t bytes = kWordBytes) noexcept {
   std::uint64_t word = 0;
@@ -71,11 +72,21 @@ inline bool fence_free() noexcept {
   return LEAT_FENCE_FREE != 0 || LEAT_MUTANT("word_copy.fence_free");
 }
 
+// Calls word(index, 8) for kCount indices from `first` on, without a loop.
+template <std::size_t kCount, class Word>
+void unrolled([[maybe_unused]] std::size_t first, [[maybe_unused]] const Word& word) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (word(first + kIndex, kWordBytes), ...);
+  }(std::make_index_sequence<kCount>());
+}
+
 // Calls word(index, bytes of it) for each word of a record of `bytes` bytes.
 template <class Word>
 void for_each_word(std::size_t bytes, const Word& word) {
   const std::size_t whole = bytes / kWordBytes;
-  for (std::size_t i = 0; i < whole; ++i) word(i, kWordBytes);
+  std::size_t i = 0;
+  for (; i + kWordsPerTurn <= whole; i += kWordsPerTurn) unrolled<kWordsPerTurn>(i, word);
+  for (; i < whole; ++i) word(i, kWordBytes);
   if (const std::size_t rest = bytes % kWordBytes; rest != 0) word(whole, rest);
 }
 
@@ -85,11 +96,13 @@ void for_each_word_of(const Word& word) {
   constexpr std::size_t kWhole = kBytes / kWordBytes;
   constexpr std::size_t kRest = kBytes % kWordBytes;
   if constexpr (kWhole <= kWordsUnrolled) {
-    [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-      (word(kIndex, kWordBytes), ...);
-    }(std::make_index_sequence<kWhole>());
+    unrolled<kWhole>(0, word);
   } else {
-    for (std::size_t i = 0; i < kWhole; ++i) word(i, kWordBytes);
+    constexpr std::size_t kTurns = kWhole / kWordsPerTurn;
+    for (std::size_t turn = 0; turn < kTurns; ++turn) {
+      unrolled<kWordsPerTurn>(turn * kWordsPerTurn, word);
+    }
+    unrolled<kWhole % kWordsPerTurn>(kTurns * kWordsPerTurn, word);
   }
   if constexpr (kRest != 0) word(kWhole, kRest);
 }
