@@ -96,6 +96,51 @@ void die(model::Run& run) {
   world->get();
 }
 
+// One pins what the other overwrites, as Slab::put and Slab::pin do it.
+template <int kPuts>
+void overwrite_while_pinned(model::Run& run) {
+  struct Pinned {
+    SlabCell<Object> cell;
+    Atomic<std::uint64_t> used{0};
+    SlabPinPlace places[1];
+    SlabPins pins{&used, places};
+  };
+  auto world = std::make_shared<Pinned>();
+  const auto put = [](Pinned& at, std::uint64_t number) {
+    model::require(at.cell.take(2, [](std::uint64_t) { return false; }), "nobody else is at it");
+    const std::uint64_t generation = at.cell.begin_at_gate();
+    if (at.pins.is_pinned(0)) {
+      at.cell.leave_free(generation);
+    } else {
+      at.cell.fill({number, ~number}, generation);
+    }
+    at.cell.give_back();
+  };
+  put(*world, 1);
+  run.thread([=] {
+    for (std::uint64_t n = 2; n < 2 + kPuts; ++n) put(*world, n);
+  });
+  run.thread([=] {
+    SlabPinPlace* const place = world->pins.take(3);
+    model::require(place != nullptr, "a place is free");
+    SlabPins::say(*place, 0);
+    if (world->cell.is_there(1)) {
+      static_cast<void>(world->cell.was_there());  // a step, behind which the other may go on
+      const Object* const there = world->cell.place();
+      model::require(there->number == 1 && there->proof == ~std::uint64_t{1}, "another object");
+    }
+    SlabPins::vacate(*place);
+  });
+  run.join();
+}
+
+TEST(SlabModel, APinnedObjectIsNotOverwritten) {
+  model::expect_holds(overwrite_while_pinned<1>);
+  model::expect_holds(overwrite_while_pinned<2>, {.preemptions = 2});
+  model::expect_needs_edges(overwrite_while_pinned<1>, {"slab_gate"}, "object");
+  model::expect_catches(overwrite_while_pinned<1>, {"slab.put_over_pins"}, "object");
+}
+
 TEST(SlabModel, AHandleNamesItsObjectOrNothing) {
   model::expect_holds(overwrite_while_read, {.preemptions = 3});
   model::expect_holds(overwrite_while_read,

@@ -4,14 +4,12 @@
 //           auto shared = SeqlockArray<Price>::open({.name = {.name = "prices"}}, 1000);
 #pragma once
 
-#include <leat/base/identity.hpp>
 #include <leat/base/result.hpp>
-#include <leat/base/type_name.hpp>
 #include <leat/base/word_copy.hpp>
 #include <leat/core/segment/segment.hpp>
+#include <leat/core/segment/type.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace leat::queue {
 
@@ -43,14 +41,6 @@ namespace internal {
 /// Whether a segment has room for what it says is in it; nothing in it is looked at before.
 [[nodiscard]] Result<void> check_payload(const core::Segment& segment, std::uint64_t head_bytes,
                                          std::uint64_t stride);
-
-template <WordCopyable T>
-[[nodiscard]] core::SegmentType element_type() {
-  return {.hash = layout_hash<T>(),
-          .bytes = sizeof(T),
-          .align = alignof(T),
-          .name = std::string(type_name<T>())};
-}
 
 /// Whether a participant is gone for good: what it held can be taken over.
 [[nodiscard]] inline bool is_dead(const core::Segment& segment,

@@ -40,7 +40,7 @@ class SeqlockArray {
     if (!bytes) return bytes.error();
     auto segment = internal::open_segment(where,
                                           {.kind = "seqlock_array",
-                                           .type = internal::element_type<T>(),
+                                           .type = core::segment_type<T>(),
                                            .stride = internal::kLastValueStride<T>,
                                            .count = count,
                                            .payload_bytes = *bytes},

@@ -32,7 +32,7 @@ class SharedValue {
     auto segment = internal::open_segment(
         where,
         {.kind = "shared_value",
-         .type = internal::element_type<T>(),
+         .type = core::segment_type<T>(),
          .stride = kBytes,
          .count = 1,
          .payload_bytes = kBytes},

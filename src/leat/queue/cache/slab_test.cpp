@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -102,6 +104,79 @@ TEST(Slab, RefusesACapacityThatCannotBe) {
   EXPECT_FALSE(Slab<Order>::open({}, SlabKind::keeping, std::size_t{1} << 41));
 }
 
+TEST(Slab, APinnedObjectStaysWhereItLiesWhateverHappensToIt) {
+  for (const SlabKind kind : {SlabKind::keeping, SlabKind::overwriting}) {
+    auto slab = Slab<Order>::open({}, kind, 2, 2).value();
+    const SlabHandle first = slab.put({1, 0.5});
+    SlabPin<Order> pin;
+    EXPECT_FALSE(pin);
+    ASSERT_EQ(slab.pin(first, pin), Pinned::ok);
+    EXPECT_EQ(*pin, (Order{1, 0.5}));
+    EXPECT_EQ(pin->id, 1U);
+    if (kind == SlabKind::keeping) {
+      EXPECT_TRUE(slab.erase(first));
+    }
+    // Everything that is put goes to the other cell.
+    for (std::uint64_t id = 2; id < 12; ++id) {
+      const SlabHandle handle = slab.put({id, 0});
+      ASSERT_TRUE(handle);
+      EXPECT_NE(handle.word % 2, first.word % 2);
+      EXPECT_EQ(*pin, (Order{1, 0.5}));
+      if (kind == SlabKind::keeping) {
+        EXPECT_TRUE(slab.erase(handle));
+      }
+    }
+    Order order{};
+    EXPECT_FALSE(slab.get(first, order));
+    SlabPin<Order> late;
+    EXPECT_EQ(slab.pin(first, late), Pinned::gone);
+    EXPECT_FALSE(late);
+    pin.give_back();
+    EXPECT_FALSE(pin);
+    std::set<std::uint64_t> cells;
+    for (std::uint64_t id = 20; id < 22; ++id) cells.insert(slab.put({id, 0}).word % 2);
+    EXPECT_EQ(cells.size(), 2U);
+  }
+}
+
+TEST(Slab, HasAsManyPinsAsItWasMadeWith) {
+  auto slab = Slab<Order>::open({}, SlabKind::keeping, 4, 1).value();
+  const SlabHandle one = slab.put({1, 0});
+  const SlabHandle two = slab.put({2, 0});
+  SlabPin<Order> first;
+  SlabPin<Order> second;
+  ASSERT_EQ(slab.pin(one, first), Pinned::ok);
+  EXPECT_EQ(slab.pin(two, second), Pinned::crowded);
+  SlabPin<Order> moved = std::move(first);
+  EXPECT_EQ(moved->id, 1U);
+  ASSERT_EQ(slab.pin(two, moved), Pinned::ok);  // in the place of what it kept
+  EXPECT_EQ(moved->id, 2U);
+  EXPECT_EQ(slab.pin({}, second), Pinned::gone);
+  auto none = slab_of(SlabKind::keeping, 4);
+  EXPECT_EQ(none.pin(none.put({3, 0}), second), Pinned::crowded);
+  EXPECT_NE(Slab<Order>::open({}, SlabKind::keeping, 4, 5000).error().message.find("5000 pins"),
+            std::string::npos);
+}
+
+TEST(Slab, WhatADeadOneHadPinnedIsFreeWhenItIsReaped) {
+  const core::TestFolder folder;
+  auto slab = Slab<Order>::open(shared(folder, Opening::create), SlabKind::keeping, 1, 2).value();
+  const SlabHandle handle = slab.put({7, 0});
+  core::ChildProcess child([&](const core::ChildProcess& self) {
+    auto joined = Slab<Order>::open(shared(folder, Opening::join), SlabKind::keeping, 0).value();
+    SlabPin<Order> pin;
+    self.say(joined.pin(handle, pin) == Pinned::ok && pin->id == 7 ? 'p' : 'x');
+    core::ChildProcess::wait_for_ever();
+  });
+  ASSERT_EQ(child.listen(), 'p');
+  EXPECT_TRUE(slab.erase(handle));
+  EXPECT_FALSE(slab.put({8, 0}));
+  child.kill();
+  EXPECT_FALSE(slab.put({8, 0}));
+  EXPECT_EQ(slab.segment().reap(), 1U);
+  EXPECT_TRUE(slab.put({8, 0}));
+}
+
 TEST(Slab, HandlesWorkInOtherProcesses) {
   const core::TestFolder folder;
   auto slab = Slab<Order>::open(shared(folder, Opening::create), SlabKind::keeping, 8).value();
@@ -124,7 +199,7 @@ TEST(Slab, ADeadPutIsInNobodysWay) {
   auto slab = Slab<Order>::open(shared(folder, Opening::create), SlabKind::keeping, 1).value();
   const auto cell = [](Slab<Order>& of) {
     return reinterpret_cast<internal::SlabCell<Order>*>(of.segment().payload().data() +
-                                                        sizeof(internal::SlabWords));
+                                                        internal::slab_head_bytes(0));
   };
   for (int step = 0; step < 3; ++step) {
     core::ChildProcess child([&](const core::ChildProcess& me) {
