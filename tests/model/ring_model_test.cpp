@@ -466,6 +466,80 @@ TEST(RingModel, SleepingNeedsAFullBarrierOnBothSides) {
   expect_catches(publish_and_sleep, {"ring.publish_softly", "ring.sleep_unchecked"}, model::kStuck);
 }
 
+// A producer sleeps until there is room, its consumer until there is a message. Of a group, each message
+// that is done may be the one that makes room.
+
+template <RingKind kKind>
+void room_and_sleep(model::Run& run) {
+  RingOptions options = with(kKind, true, 1);
+  options.wakeable = true;
+  auto ring = std::make_shared<Ring<Record>>(Ring<Record>::make(options).value());
+  auto consumer =
+      std::make_shared<BroadcastConsumer<Record>>(ring->consumer({.reliable = true}).value());
+  const auto produce = [](auto& producer) {
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      while (producer.try_push(Record::of(i)) != Push::ok) producer.sleep(std::nullopt);
+    }
+  };
+  if constexpr (kKind == RingKind::single_producer) {
+    auto producer = std::make_shared<SingleProducer<Record>>(ring->single_producer().value());
+    run.thread([=] { produce(*producer); });
+  } else {
+    auto producer = std::make_shared<SharedProducer<Record>>(ring->shared_producer().value());
+    run.thread([=] { produce(*producer); });
+  }
+  run.thread([=] {
+    for (std::uint64_t n = 0; n < 2;) {
+      Record got;
+      if (consumer->try_pop(got) != Pull::ok) {
+        consumer->sleep(std::nullopt);
+        continue;
+      }
+      model::require(got.value == n++, kMisdelivered);
+    }
+  });
+  run.join();
+}
+
+void group_room_and_sleep(model::Run& run) {
+  RingOptions options = with(RingKind::single_producer, true, 2);
+  options.window = 2;
+  options.wakeable = true;
+  auto ring = std::make_shared<Ring<Record>>(Ring<Record>::make(options).value());
+  auto producer = std::make_shared<SingleProducer<Record>>(ring->single_producer().value());
+  using Member = GroupMember<Record>;
+  const MemberOptions member{.reliable = true, .ack = Ack::explicitly};
+  auto first = std::make_shared<Member>(ring->member("work", member).value());
+  auto second = std::make_shared<Member>(ring->member("work", member).value());
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    model::require(producer->try_push(Record::of(i)) == Push::ok, "there is room");
+  }
+  Record got;
+  model::require(first->try_pop(got) == Pull::ok && second->try_pop(got) == Pull::ok, "two");
+  run.thread([=] {
+    for (std::uint64_t i = 2; i < 4; ++i) {
+      while (producer->try_push(Record::of(i)) != Push::ok) producer->sleep(std::nullopt);
+    }
+  });
+  run.thread([=] { model::require(first->ack(0), "it is the first's"); });
+  run.thread([=] { model::require(second->ack(1), "it is the second's"); });
+  run.join();
+}
+
+TEST(RingModel, AProducerThatSleepsIsToldOfRoom) {
+  expect_holds(room_and_sleep<RingKind::single_producer>, some(10'000));
+  expect_holds(room_and_sleep<RingKind::many_producers>, some(10'000));
+  expect_holds(group_room_and_sleep, some(10'000));
+}
+
+TEST(RingModel, AProducersSleepNeedsABarrierOnBothSides) {
+  expect_needs_edges(room_and_sleep<RingKind::single_producer>, {"RingBell::room"}, model::kStuck,
+                     some(100'000));
+  expect_catches(room_and_sleep<RingKind::single_producer>,
+                 {"bell.no_barrier", "ring.tell_no_producer"}, model::kStuck, some(100'000));
+  expect_catches(group_room_and_sleep, {"group.tell_no_producer"}, model::kStuck, some(100'000));
+}
+
 // The index ring.
 
 template <int kMessages>
@@ -495,6 +569,32 @@ void one_to_one(model::Run& run) {
 TEST(SpscModel, RecordsComeWholeAndInOrder) {
   expect_holds(one_to_one<3>, kAll);
   expect_holds(one_to_one<5>, some(10'000));
+}
+
+void one_to_one_asleep(model::Run& run) {
+  auto ring = std::make_shared<SpscRing<std::uint64_t>>(
+      SpscRing<std::uint64_t>::make({.slots = 1, .wakeable = true}).value());
+  auto producer = std::make_shared<SpscProducer<std::uint64_t>>(ring->producer().value());
+  auto consumer = std::make_shared<SpscConsumer<std::uint64_t>>(ring->consumer().value());
+  run.thread([=] {
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      while (producer->try_push(i) != Push::ok) producer->sleep(std::nullopt);
+    }
+  });
+  run.thread([=] {
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      std::uint64_t got = 0;
+      while (consumer->try_pop(got) != Pull::ok) consumer->sleep(std::nullopt);
+      model::require(got == i, "in order");
+    }
+  });
+  run.join();
+}
+
+TEST(SpscModel, BothEndsMaySleep) {
+  expect_holds(one_to_one_asleep, some(20'000));
+  expect_catches(one_to_one_asleep, {"spsc.tell_no_producer", "bell.no_barrier"}, model::kStuck,
+                 some(100'000));
 }
 
 TEST(SpscModel, NeedsBothEdges) {

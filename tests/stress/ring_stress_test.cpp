@@ -1,4 +1,9 @@
-// Rings on real cores: lapping, reliable and shared work, with payloads that prove themselves.
+// Rings on real cores: lapping, reliable and shared work, with payloads that prove themselves; sleepers
+// that are woken, of threads and of processes.
+//
+// LEAT_WAKES=n wakes each kind of sleeper about n times.
+#include <leat/core/segment/test_segments.hpp>
+#include <leat/queue/ring/in_segment.hpp>
 #include <leat/queue/ring/ring.hpp>
 #include <leat/queue/ring/spsc.hpp>
 
@@ -8,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -214,26 +220,137 @@ TEST(RingStress, MembersOfAGroupShareWhatManyProduce) {
   share(RingKind::many_producers, false, 2, 2);
 }
 
-TEST(RingStress, ASleepingConsumerMissesNothing) {
-  auto ring = Ring<Message>::make({.slots = 64, .reliable = true, .wakeable = true}).value();
-  auto producer = ring.single_producer().value();
-  auto consumer = ring.consumer({.reliable = true}).value();
-  constexpr std::uint64_t kMessages = 20'000;
-  const Waiting at_once{.looks = 0, .yields = 0, .sleeps = true};
-  run_all({[&] {
-             for (std::uint64_t i = 0; i < kMessages; ++i) {
-               while (producer.try_push(Message::make(0, i)) != Push::ok) std::this_thread::yield();
-               if (i % 8 == 0) std::this_thread::yield();
-             }
-           },
-           [&] {
-             Message got;
-             for (std::uint64_t i = 0; i < kMessages; ++i) {
-               ASSERT_EQ(consumer.pop(got, std::chrono::minutes(1), at_once), Pull::ok);
-               ASSERT_TRUE(got.is_whole());
-               ASSERT_EQ(got.payload.sequence, i);
-             }
-           }});
+// Sleeping. Whoever is not woken is found by a minute without news.
+
+std::uint64_t wakes() {
+  const char* const wakes = std::getenv("LEAT_WAKES");
+  return wakes == nullptr ? 2'000 : std::strtoull(wakes, nullptr, 10);
+}
+
+constexpr Nanos kPatience = std::chrono::minutes(1);
+constexpr Waiting kAtOnce{.looks = 0, .yields = 0, .sleeps = true, .sleep_at_most = kPatience};
+
+/// Both ends sleep: one for messages, the other for room.
+TEST(RingStress, ProducersAndConsumersThatSleepMissNothing) {
+  for (const RingKind kind : {RingKind::single_producer, RingKind::many_producers}) {
+    auto ring =
+        Ring<Message>::make({.kind = kind, .slots = 8, .reliable = true, .wakeable = true}).value();
+    auto consumer = ring.consumer({.reliable = true}).value();
+    const std::uint64_t messages = 4 * wakes();
+    const int producers = kind == RingKind::single_producer ? 1 : 2;
+    std::vector<std::function<void()>> bodies;
+    for (int p = 0; p < producers; ++p) {
+      bodies.emplace_back([&, p] {
+        const auto push = [&](auto producer) {
+          for (std::uint64_t i = 0; i < messages; ++i) {
+            const auto message = Message::make(static_cast<std::uint64_t>(p), i);
+            ASSERT_EQ(producer.push(message, kPatience, OnSlow::give_up, kAtOnce), Push::ok);
+            if (i % 32 == 0) std::this_thread::yield();
+          }
+        };
+        if (kind == RingKind::single_producer) {
+          push(ring.single_producer().value());
+        } else {
+          push(ring.shared_producer().value());
+        }
+      });
+    }
+    bodies.emplace_back([&] {
+      Check check;
+      Message got;
+      while (check.seen() < messages * static_cast<std::uint64_t>(producers)) {
+        ASSERT_EQ(consumer.pop(got, kPatience, kAtOnce), Pull::ok);
+        check.see(got);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    });
+    run_all(std::move(bodies));
+  }
+}
+
+/// A member of a reliable group wakes a producer by what it says done, in any order.
+TEST(RingStress, AProducerThatSleepsHearsOfWhatAGroupHasDone) {
+  auto ring = Ring<Message>::make({.slots = 4, .reliable = true, .wakeable = true}).value();
+  const std::uint64_t messages = 4 * wakes();
+  std::atomic<std::uint64_t> handled{0};
+  std::vector<std::function<void()>> bodies;
+  for (int m = 0; m < 2; ++m) {
+    auto member =
+        std::make_shared<GroupMember<Message>>(ring.member("work", {.reliable = true}).value());
+    bodies.emplace_back([&, member] {
+      Message got;
+      while (handled.load() < messages) {
+        if (member->try_pop(got) != Pull::ok) {
+          std::this_thread::yield();
+          continue;
+        }
+        ASSERT_TRUE(got.is_whole());
+        handled.fetch_add(1);
+      }
+    });
+  }
+  bodies.emplace_back([&] {
+    auto producer = ring.single_producer().value();
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      ASSERT_EQ(producer.push(Message::make(0, i), kPatience, OnSlow::give_up, kAtOnce), Push::ok);
+    }
+  });
+  run_all(std::move(bodies));
+  EXPECT_EQ(handled.load(), messages);
+}
+
+/// There and back, so that each message finds its consumer asleep, or about to be.
+template <class There, class Back>
+void answer(There& there, Back& back, std::uint64_t times) {
+  Message got;
+  for (std::uint64_t i = 0; i < times; ++i) {
+    ASSERT_EQ(there.pop(got, kPatience, kAtOnce), Pull::ok) << "not woken for " << i;
+    ASSERT_TRUE(got.is_whole() && got.payload.sequence == i);
+    ASSERT_EQ(back.try_push(Message::make(1, i)), Push::ok);
+  }
+}
+template <class There, class Back>
+void ask(There& there, Back& back, std::uint64_t times) {
+  Message got;
+  for (std::uint64_t i = 0; i < times; ++i) {
+    ASSERT_EQ(there.try_push(Message::make(0, i)), Push::ok);
+    ASSERT_EQ(back.pop(got, kPatience, kAtOnce), Pull::ok) << "not woken for " << i;
+    ASSERT_TRUE(got.is_whole() && got.payload.sequence == i);
+  }
+}
+
+TEST(RingStress, EachMessageWakesTheThreadThatWaitsForIt) {
+  auto there = Ring<Message>::make({.slots = 4, .wakeable = true}).value();
+  auto back = SpscRing<Message>::make({.slots = 4, .wakeable = true}).value();
+  auto asks = there.single_producer().value();
+  auto hears = there.consumer().value();
+  auto answers = back.producer().value();
+  auto knows = back.consumer().value();
+  const std::uint64_t times = wakes() / 2;
+  run_all({[&] { ask(asks, knows, times); }, [&] { answer(hears, answers, times); }});
+}
+
+TEST(RingStress, EachMessageWakesTheProcessThatWaitsForIt) {
+  const core::TestFolder folder;
+  const core::SegmentName to{.name = "there", .base = folder.path()};
+  const core::SegmentName from{.name = "back", .base = folder.path()};
+  const std::uint64_t times = wakes() / 2;
+  auto there = create_ring<Message>(to, {.slots = 4, .wakeable = true}).value();
+  auto back = create_or_join_spsc<Message>(from, {.slots = 4, .wakeable = true}).value();
+  core::ChildProcess child([&](const core::ChildProcess& self) {
+    auto joined = join_ring<Message>(to).value();
+    auto answering = join_spsc<Message>(from).value();
+    auto hears = joined.consumer().value();
+    auto answers = answering.producer().value();
+    self.say('r');
+    answer(hears, answers, times);
+    return testing::Test::HasFatalFailure() ? 1 : 0;
+  });
+  ASSERT_EQ(child.listen(), 'r');
+  auto asks = there.single_producer().value();
+  auto knows = back.consumer().value();
+  ask(asks, knows, times);
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST(SpscStress, RecordsComeWholeAndInOrder) {

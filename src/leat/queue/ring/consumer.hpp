@@ -10,7 +10,8 @@
 //           lossy consumer passes over a slot that stays busy for `grace` while later ones are there.
 // Cost      A look touches the line of its slot and nothing else; taking a message, the lines of the
 //           slot. No read-modify-write. The cursor, on a line of its own, is published every
-//           `publish_every` messages and when there is nothing to read.
+//           `publish_every` messages and when there is nothing to read; in a wakeable ring a reliable
+//           consumer then passes a full barrier and looks whether a producer sleeps.
 // Source    See slot.hpp. The ways to consume are Flux's.
 #pragma once
 
@@ -67,6 +68,7 @@ class BroadcastConsumer {
       : sitting_(std::move(sitting)),
         slots_(reinterpret_cast<const RingSlot<T>*>(core().slots())),
         cursor_(&sitting_.seat().cursor),
+        room_(options.reliable && core().shape().wakeable ? &core().words().room : nullptr),
         mask_(core().shape().mask()),
         next_(sitting_.at().cursor),
         publish_mask_(publish_mask(core().shape(), options)),
@@ -84,7 +86,7 @@ class BroadcastConsumer {
   [[nodiscard]] Pull try_pop(T& to) noexcept { return take(&to); }
 
   /// Waits for the next message, for at most so long. Returns: as try_pop; `empty` or `in_flight` if
-  /// the time ran out.
+  /// the time ran out, or a stop was requested.
   [[nodiscard]] Pull pop(T& to, Nanos at_most, const Waiting& waiting = {}) {
     Pull got = try_pop(to);
     if (got != Pull::empty && got != Pull::in_flight) return got;
@@ -93,9 +95,11 @@ class BroadcastConsumer {
     for (std::uint32_t looks = 1;; ++looks) {
       got = try_pop(to);
       if (got != Pull::empty && got != Pull::in_flight) return got;
+      if (waiting.stopped()) return got;
       // The clock is read now and then while we spin, and always before something slower.
       if ((looks % 16 == 0 || looks > waiting.looks) && clock_->now() >= deadline) return got;
-      idle.step([&] { sleep(std::min(deadline - clock_->now(), waiting.sleep_at_most)); });
+      idle.step(
+          [&] { sleep(std::min(deadline - clock_->now(), waiting.sleep_at_most), waiting.stop); });
     }
   }
 
@@ -160,9 +164,7 @@ class BroadcastConsumer {
     const std::uint64_t front = core().frontier();
     const std::uint64_t floor = std::max(next_, core().oldest(front));
     for (std::uint64_t n = front; n-- > floor;) {
-      const RingSlot<T>& slot = slots_[n & mask_];
-      const std::uint64_t awaited = stamp::published(n);
-      if (slot.stamp.look() != awaited || !slot.copy_to(&to, awaited)) continue;
+      if (!copy_of(n, &to)) continue;
       passed_over_ += n - next_;
       next_ = n + 1;
       publish_cursor();
@@ -172,10 +174,40 @@ class BroadcastConsumer {
     return Pull::empty;
   }
 
+  /// Goes on to the first message, of those that are there and were not taken, for which `is_due` holds;
+  /// `passed_over` counts those before it. It is searched by halving: `is_due` must hold for no message
+  /// before that one and for all behind it, as "not older than" does of records that carry a time. So
+  /// a consumer that begins with the oldest starts by time.
+  ///
+  /// Returns: whether there is such a message; else the next one that is produced will be taken.
+  template <std::predicate<const T&> IsDue>
+  bool seek(IsDue&& is_due) {
+    const std::uint64_t front = core().frontier();
+    std::uint64_t first = std::max(next_, std::min(front, core().oldest(front)));
+    std::uint64_t end = front;
+    PrivateCopy<T> copy;
+    while (first < end) {
+      const std::uint64_t middle = first + (end - first) / 2;
+      std::uint64_t n = middle;  // or the next one that can be read
+      while (n < end && !copy_of(n, copy.place())) ++n;
+      if (n < end && !is_due(copy.value())) {
+        first = n + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (first > next_) {
+      passed_over_ += first - next_;
+      next_ = first;
+      publish_cursor();
+    }
+    return next_ < front;
+  }
+
   /// The last loss that was told.
   [[nodiscard]] MessageRange loss() const noexcept { return loss_; }
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
-  /// Sequences that held no message for us: tombstones, and what `pop_last` left out.
+  /// Sequences that held no message for us: tombstones, and what `pop_last` and `seek` left out.
   [[nodiscard]] std::uint64_t passed_over() const noexcept { return passed_over_; }
   /// After a loss under Recovery::fail: goes on as `how` says.
   void recover(Recovery how) noexcept {
@@ -202,19 +234,37 @@ class BroadcastConsumer {
   /// Sleeps until something may be there, for at most so long if that is said; may end early.
   ///
   /// Requires: a wakeable ring, and the right to write to it; checked.
-  void sleep(std::optional<Nanos> at_most) {
+  void sleep(std::optional<Nanos> at_most, const core::StopToken* stop = nullptr) {
     LEAT_CHECK(core().shape().wakeable, "asked to sleep on a ring that is not wakeable");
     LEAT_CHECK(sitting_.at().place != RingCore::kNoSeat,
                "an observer of a ring cannot sleep on it");
     publish_cursor();
+    // What is being written may be a dead one's, who wakes nobody.
+    if (slots_[next_ & mask_].stamp.look() == stamp::busy(next_)) {
+      at_most = std::min(at_most.value_or(grace_), grace_);
+    }
     if (at_most && *at_most <= Nanos{0}) return;
-    core().words().bell.sleep(
-        [this] {
-          return !LEAT_MUTANT("ring.sleep_unchecked") &&
-                 slots_[next_ & mask_].stamp.look_seq_cst() > stamp::busy(next_);
+    const RingAwaited awaits = awaited();
+    const bool rung = core().words().bell.sleep(
+        [&] {
+          return (!LEAT_MUTANT("ring.sleep_unchecked") && awaits.is_there()) ||
+                 (stop != nullptr && stop->requested_before_sleep());
         },
         at_most);
+    // Who lives would have rung: the next look in vain looks for the dead, too.
+    if (!rung) looks_ |= kLooksBeforeRepair - 1;
   }
+
+  /// Whether `sleep` may be called.
+  [[nodiscard]] bool can_sleep() const noexcept {
+    return core().shape().wakeable && sitting_.at().place != RingCore::kNoSeat;
+  }
+  /// What this consumer waits for.
+  [[nodiscard]] RingAwaited awaited() const noexcept {
+    return {&core().words().bell, &slots_[next_ & mask_].stamp, stamp::busy(next_)};
+  }
+  /// Keeps the ring's memory.
+  [[nodiscard]] std::shared_ptr<const void> memory() const noexcept { return sitting_.memory(); }
 
  private:
   static constexpr std::uint32_t kLooksBeforeRepair = 1024;
@@ -225,6 +275,12 @@ class BroadcastConsumer {
     if (every == 0)
       every = std::min<std::uint64_t>(64, std::max<std::uint64_t>(1, shape.slots / 8));
     return std::bit_ceil(every) - 1;
+  }
+
+  [[nodiscard]] bool copy_of(std::uint64_t sequence, T* to) const noexcept {
+    const RingSlot<T>& slot = slots_[sequence & mask_];
+    const std::uint64_t awaited = stamp::published(sequence);
+    return slot.stamp.look() == awaited && slot.copy_to(to, awaited);
   }
 
   Pull take(T* to) noexcept {
@@ -342,11 +398,17 @@ class BroadcastConsumer {
     return why;
   }
 
-  void publish_cursor() noexcept { cursor_->set(next_); }
+  void publish_cursor() noexcept {
+    cursor_->set(next_);
+    if (room_ != nullptr && !LEAT_MUTANT("ring.tell_no_producer")) [[unlikely]] {
+      room_->ring_behind_barrier();
+    }
+  }
 
   internal::Sitting sitting_;
   const RingSlot<T>* slots_;
   RingCursor* cursor_;
+  RingBell* room_;  // null: no producer sleeps for us
   std::uint64_t mask_;
   std::uint64_t next_;
   std::uint64_t publish_mask_;

@@ -14,20 +14,13 @@ namespace leat::queue {
 namespace {
 
 using test::AnyProducer;
+using test::produce;
 
 class EitherRing : public testing::TestWithParam<RingKind> {
  protected:
   static RingOptions options(std::uint64_t slots) { return {.kind = GetParam(), .slots = slots}; }
 };
-std::string kind_name(const testing::TestParamInfo<RingKind>& kind) {
-  return kind.param == RingKind::single_producer ? "Single" : "Many";
-}
-INSTANTIATE_TEST_SUITE_P(Kinds, EitherRing, testing::ValuesIn(test::kKinds), kind_name);
-
-template <class Producer>
-void produce(Producer& producer, std::uint64_t from, std::uint64_t to) {
-  for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(producer.try_push(n), Push::ok);
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, EitherRing, testing::ValuesIn(test::kKinds), test::kind_name);
 
 TEST_P(EitherRing, GivesWhatWasPushedInOrderAndThenIsEmpty) {
   auto ring = Ring<std::uint64_t>::make(options(16)).value();
@@ -261,6 +254,35 @@ TEST_P(EitherRing, TheLastIsTheNewestThatIsWholeNotTheOneBeingWritten) {
     EXPECT_EQ(consumer.pop_last(last), Pull::ok);
     EXPECT_EQ(last, 6U);
   });
+}
+
+TEST_P(EitherRing, AConsumerGoesOnFromATimeThatRecordsCarry) {
+  auto ring = Ring<std::uint64_t>::make(options(16)).value();
+  AnyProducer producer(ring);
+  const auto time_of = [](std::uint64_t n) { return 100 + n / 3 * 10; };  // three a moment
+  for (std::uint64_t n = 0; n < 30; ++n) {
+    if (n == 20) {
+      producer.with_batch(1, [](auto&) {});  // nothing stands there
+    } else {
+      ASSERT_EQ(producer.try_push(time_of(n)), Push::ok);
+    }
+  }
+  for (std::uint64_t time = 90; time < 210; time += 5) {
+    auto consumer = ring.consumer({.start = StartAt::oldest()}).value();
+    const bool found = consumer.seek([&](const std::uint64_t& at) { return at >= time; });
+    EXPECT_EQ(found, time <= time_of(29)) << time;
+    std::uint64_t got = 0;
+    EXPECT_EQ(consumer.try_pop(got), found ? Pull::ok : Pull::empty) << time;
+    if (found) {
+      EXPECT_GE(got, time);
+      const std::uint64_t taken = consumer.next_sequence() - 1;
+      EXPECT_TRUE(taken == 14 || time_of(taken - 1) < time || taken == 21) << time;
+    }
+    EXPECT_EQ(consumer.lost(), 0U);
+  }
+  auto consumer = ring.consumer({.start = StartAt::at(25)}).value();
+  EXPECT_TRUE(consumer.seek([](const std::uint64_t&) { return true; }));
+  EXPECT_EQ(consumer.next_sequence(), 25U);  // never back
 }
 
 TEST_P(EitherRing, TellsHowFarBehindAConsumerIs) {

@@ -125,7 +125,9 @@ std::uint64_t RingCore::frontier() const noexcept {
   for (;;) {
     const std::uint64_t found = stamp(next).look();
     if (found < stamp::busy(next)) return next;
-    next = stamp::sequence(found) + 1;
+    const std::uint64_t behind = stamp::sequence(found) + 1;
+    if (behind <= next) return next;  // nobody has got so far: it is damaged
+    next = behind;
   }
 }
 
@@ -232,6 +234,9 @@ void RingCore::leave(const Seated& seat) noexcept {
     state = SeatState::of(word);
     if (state.generation != seat.generation || state.status == SeatStatus::free) return;
   }
+  if (state.reliable) tell_producers();
+  // What a member held is another's now, who may be asleep.
+  if (state.role == SeatRole::member && shape_.wakeable) words_->bell.ring();
 }
 
 std::uint64_t RingCore::limit(std::uint64_t frontier) noexcept {
@@ -277,6 +282,8 @@ bool RingCore::evict_seat(std::uint32_t place, Eviction reason) noexcept {
     return false;
   }
   words_->evicted.fetch_add_relaxed(1);  // a count, no more
+  tell_producers();
+  if (shape_.wakeable) words_->bell.ring();  // it may be asleep
   return true;
 }
 
@@ -291,6 +298,7 @@ bool RingCore::evict_group(std::uint32_t place, Eviction reason) noexcept {
     return false;
   }
   words_->evicted.fetch_add_relaxed(1);  // a count, no more
+  tell_producers();
   return true;
 }
 
@@ -340,6 +348,10 @@ RingCore::Repaired RingCore::free_dead_seats() {
     ++repaired.freed;
   }
   if (producer_died && shape_.kind == RingKind::single_producer) finish_single_producer();
+  if (repaired.freed > 0) {
+    tell_producers();
+    if (shape_.wakeable) words_->bell.ring();
+  }
   return repaired;
 }
 
@@ -402,23 +414,18 @@ Result<RingCore::Joined> RingCore::join_group(std::string_view name, StartAt sta
     return Error{"ring: asked for the group \"" + std::string(name) +
                  "\"; found memory that may only be read; join the ring with the right to write"};
   }
-  const std::uint64_t key = fnv1a(name);
   const Lock lock(*this);
-  std::uint32_t room = shape_.groups;
-  for (std::uint32_t i = 0; i < shape_.groups; ++i) {
-    const SeatState state = group_state(i);
-    if (state.status == SeatStatus::free) {
-      room = std::min(room, i);
-      continue;
-    }
-    if (groups_[i].key.load_relaxed() != key || read_text(groups_[i].name) != name) continue;
+  if (const auto found = find_group(name)) {
+    const SeatState state = group_state(*found);
     if (state.reliable != reliable && state.reason == Eviction::none) {
       return Error{"ring: asked for the group \"" + std::string(name) + "\" as " +
                    (reliable ? "reliable" : "lossy") + "; found that it is " +
                    (state.reliable ? "reliable" : "lossy") + "; all its members must agree"};
     }
-    return Joined{i, state.reliable};
+    return Joined{*found, state.generation};
   }
+  std::uint32_t room = 0;
+  while (room < shape_.groups && group_state(room).status != SeatStatus::free) ++room;
   if (room == shape_.groups) {
     return Error{"ring: asked for a further group, \"" + std::string(name) + "\"; found " +
                  std::to_string(shape_.groups) +
@@ -429,10 +436,11 @@ Result<RingCore::Joined> RingCore::join_group(std::string_view name, StartAt sta
                   .reliable = reliable,
                   .generation = group_state(room).generation + 1};
   // Relaxed: `seated` orders them.
-  group.key.store_relaxed(key);
+  group.key.store_relaxed(fnv1a(name));
   write_text(group.name, name);
   group.lost.store_relaxed(0);
   group.redelivered.store_relaxed(0);
+  group.skipped.store_relaxed(0);
   std::uint64_t first = resolve(start);
   group.floor.set(first);
   group.state.store_release(state.word(), seated{});
@@ -450,7 +458,66 @@ Result<RingCore::Joined> RingCore::join_group(std::string_view name, StartAt sta
   LEAT_RING_STEP("group.made");
   state.status = SeatStatus::active;
   group.state.store_release(state.word(), seated{});
-  return Joined{room, reliable};
+  return Joined{room, state.generation};
+}
+
+std::optional<std::uint32_t> RingCore::find_group(std::string_view name) const {
+  const std::uint64_t key = fnv1a(name);
+  for (std::uint32_t i = 0; i < shape_.groups; ++i) {
+    if (group_state(i).status == SeatStatus::free) continue;
+    if (groups_[i].key.load_relaxed() == key && read_text(groups_[i].name) == name) return i;
+  }
+  return std::nullopt;
+}
+
+Result<void> RingCore::remove_group(std::string_view name) {
+  const std::string asked = "ring: asked to remove the group \"" + std::string(name) + "\"; found ";
+  if (observes_) {
+    return Error{asked + "memory that may only be read; join the ring with the right to write"};
+  }
+  const Lock lock(*this);
+  const auto found = find_group(name);
+  if (!found) return Error{asked + "none of that name; a ring's report names those there are"};
+  free_dead_seats();
+  for (std::uint32_t i = 0; i < shape_.seats; ++i) {
+    const SeatState state = state_of(i);
+    if (state.role != SeatRole::member || state.status == SeatStatus::free) continue;
+    if (seats_[i].group.load_relaxed() != *found) continue;  // `seated` ordered it
+    return Error{asked + "that seat " + std::to_string(i) +
+                 " is a member of it and is not proven dead; wait until it leaves"};
+  }
+  const std::uint32_t generation = group_state(*found).generation;
+  groups_[*found].state.store_release(SeatState{.generation = generation + 1}.word(), seated{});
+  tell_producers();
+  return {};
+}
+
+std::uint64_t RingCore::fast_forward(std::uint32_t place) noexcept {
+  RingGroup& group = groups_[place];
+  Atomic<std::uint64_t>* const words = claims(place);
+  const std::uint64_t end = frontier();
+  std::uint64_t skipped = 0;
+  std::uint64_t next = group.next.load_relaxed();  // a hint: the words decide
+  while (next < end) {
+    Atomic<std::uint64_t>& word = words[next & (shape_.window - 1)];
+    const std::uint64_t lap = next / shape_.window;
+    std::uint64_t found = word.load_acquire(claim::handover{});
+    const std::int64_t ahead = claim::ahead(found, lap);
+    if (ahead >= 0) {
+      ++next;
+    } else if (ahead < -1 || !claim::is_done(found)) {
+      break;
+    } else if (word.compare_exchange_strong_acq_rel(found, claim::done(lap), claim::handover{},
+                                                    claim::handover{})) {
+      ++next;
+      ++skipped;
+    }
+  }
+  if (group.next.load_relaxed() < next) group.next.store_relaxed(next);  // as above
+  group.skipped.fetch_add_relaxed(skipped);                              // a count, no more
+  raise_floor(place);
+  tell_producers();
+  return skipped;
 }
 
 std::uint64_t RingCore::raise_floor(std::uint32_t place) noexcept {
@@ -465,6 +532,29 @@ std::uint64_t RingCore::raise_floor(std::uint32_t place) noexcept {
     if (ahead < 0 || (ahead == 0 && !claim::is_done(word))) break;
   }
   return raised > floor ? group.floor.raise(raised) : floor;
+}
+
+// Of two producers that tried for the same sequence both may be named.
+MessageRange RingCore::being_written_by(std::uint32_t place) const noexcept {
+  std::uint64_t first = words_->head.get();
+  std::uint64_t count = shape_.slots;
+  if (shape_.kind == RingKind::many_producers) {
+    first = seats_[place].cursor.read_relaxed();  // for people
+    count = std::min(count, seats_[place].count.load_relaxed());
+    if (first == kNone) return {};
+  }
+  MessageRange writing{first, 0};
+  for (std::uint64_t n = first; n != first + count; ++n) {
+    const bool busy = stamp(n).look() == stamp::busy(n);
+    if (busy) {
+      ++writing.count;
+    } else if (writing.count > 0 || shape_.kind == RingKind::single_producer) {
+      break;
+    } else {
+      ++writing.first;
+    }
+  }
+  return writing.count > 0 ? writing : MessageRange{};
 }
 
 RingReport RingCore::report() const {
@@ -496,6 +586,8 @@ RingReport RingCore::report() const {
     if (state.role == SeatRole::broadcast) {
       seat.cursor = seats_[i].cursor.read_relaxed();
       seat.lag = lag(seat.cursor);
+    } else if (state.role == SeatRole::producer) {
+      seat.writing = being_written_by(i);
     }
     if (state_of(i).generation != state.generation) continue;  // somebody else's by now
     report.seats.push_back(std::move(seat));
@@ -512,6 +604,7 @@ RingReport RingCore::report() const {
     group.lag = lag(group.next);
     group.lost = groups_[i].lost.load_relaxed();
     group.redelivered = groups_[i].redelivered.load_relaxed();
+    group.skipped = groups_[i].skipped.load_relaxed();
     report.groups.push_back(std::move(group));
   }
   return report;

@@ -82,6 +82,7 @@ struct RingReport {
     std::uint64_t cursor = 0;  // consumers: as they published it last, perhaps a little behind
     std::uint64_t lag = 0;
     std::uint64_t lost = 0;
+    MessageRange writing;  // producers: begun and not published; of none if all is
   };
   struct Group {
     std::uint32_t place = 0;
@@ -92,6 +93,7 @@ struct RingReport {
     std::uint64_t lag = 0;
     std::uint64_t lost = 0;
     std::uint64_t redelivered = 0;
+    std::uint64_t skipped = 0;
   };
   std::uint64_t frontier = 0;   // the next sequence to be claimed
   std::uint64_t published = 0;  // all before it may be read, or are gone
@@ -165,7 +167,7 @@ class RingCore {
 
   struct Joined {
     std::uint32_t place = 0;
-    bool reliable = false;
+    std::uint32_t generation = 0;
   };
   /// The group of that name; made to begin at `start` if there is none.
   ///
@@ -177,6 +179,16 @@ class RingCore {
   }
   /// Moves the floor of a group over what is done. Returns the floor.
   std::uint64_t raise_floor(std::uint32_t group) noexcept;
+  /// Passes over what nobody in the group has claimed of all that was begun before the call; `skipped`
+  /// of the group counts it. What members hold stays theirs; where one holds a message of a whole
+  /// window ago, it ends.
+  ///
+  /// Returns: how many messages it passed over.
+  std::uint64_t fast_forward(std::uint32_t group) noexcept;
+  /// Frees the place of a group.
+  ///
+  /// Errors: there is none of that name; it has members that are not proven dead.
+  [[nodiscard]] Result<void> remove_group(std::string_view name);
 
   // Gate.
 
@@ -189,6 +201,15 @@ class RingCore {
   /// How many messages fit before a consumer or group that is attached, gating or not, is lapped;
   /// as far as they published their cursors.
   [[nodiscard]] std::uint64_t headroom() const noexcept;
+  /// Wakes producers that wait for room, after what the caller did to make some.
+  void tell_producers() noexcept {
+    if (shape_.reliable && shape_.wakeable && !observes_) words_->room.ring_behind_barrier();
+  }
+  /// Makes all who sleep, consumers and producers, look again.
+  void wake_all() noexcept {
+    words_->bell.wake_all();
+    words_->room.wake_all();
+  }
 
   /// Frees what the dead left. Returns: how many seats that were. Waits for the lock; asks the
   /// peers about each seat. Does nothing in memory that may only be read.
@@ -210,6 +231,8 @@ class RingCore {
     bool is_group = false;
   };
   [[nodiscard]] Slowest slowest() noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> find_group(std::string_view name) const;
+  [[nodiscard]] MessageRange being_written_by(std::uint32_t place) const noexcept;
   struct Repaired {
     std::size_t freed = 0;
     std::size_t left = 0;  // of the dead, to be looked at again

@@ -4,8 +4,11 @@
 #include <leat/queue/ring/test_ring.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -217,6 +220,87 @@ TEST(RingReports, SayHowFarAllIsPublished) {
   ASSERT_EQ(report.seats.size(), 2U);
   EXPECT_EQ(report.seats[0].label, "first");
   EXPECT_EQ(report.seats[0].state.role, SeatRole::producer);
+}
+
+TEST(RingReports, SayWhoIsWritingWhat) {
+  for (const RingKind kind : test::kKinds) {
+    Mortals mortals;
+    const SharedMemory<int> memory({.kind = kind, .slots = 8});
+    auto ring = memory.as(1, mortals);
+    test::AnyProducer<int> producer(ring);
+    ASSERT_EQ(producer.try_push(0), Push::ok);
+    EXPECT_EQ(ring.report().seats.at(0).writing, MessageRange{});
+    producer.with_batch(2, [&](auto&) {
+      EXPECT_EQ(ring.report().seats.at(0).writing, (MessageRange{1, 2}));
+      EXPECT_EQ(ring.report().seats.at(0).owner, 1U);
+    });
+    EXPECT_EQ(ring.report().seats.at(0).writing, MessageRange{});
+  }
+}
+
+// Everything before the slots is taken away: who polls and consumes does not look there.
+TEST(RingConsumers, TouchNothingButSlotsWhileTheyPollAndConsume) {
+  for (const RingKind kind : test::kKinds) {
+    const RingShape shape = Ring<std::uint64_t>::shape_of({.kind = kind, .slots = 1024}).value();
+    const RingLayout layout = ring_layout(shape);
+    ASSERT_EQ(layout.slots % 4096, 0U);
+    void* const memory =
+        ::mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    {
+      Ring<std::uint64_t> ring(std::make_shared<RingCore>(static_cast<std::byte*>(memory), shape,
+                                                          private_ring_peers(), nullptr));
+      auto consumer = ring.consumer().value();
+      test::AnyProducer<std::uint64_t> producer(ring);
+      for (std::uint64_t n = 0; n < 130; ++n) ASSERT_EQ(producer.try_push(n), Push::ok);
+      std::uint64_t got = 0;
+      std::uint64_t next = 0;
+      for (; next < 64; ++next) ASSERT_EQ(consumer.try_pop(got), Pull::ok);
+      // Up to the next time that it publishes its cursor, 64 messages later.
+      ASSERT_EQ(::mprotect(memory, layout.slots, PROT_NONE), 0);
+      for (; next < 127; ++next) {
+        ASSERT_EQ(consumer.try_pop(got), Pull::ok);
+        ASSERT_EQ(got, next);
+      }
+      ASSERT_EQ(::mprotect(memory, layout.slots, PROT_READ | PROT_WRITE), 0);
+      for (; next < 130; ++next) ASSERT_EQ(consumer.try_pop(got), Pull::ok);
+      ASSERT_EQ(consumer.try_pop(got), Pull::empty);  // the first look in vain publishes the cursor
+      ASSERT_EQ(::mprotect(memory, layout.slots, PROT_NONE), 0);
+      for (int looks = 0; looks < 1000; ++looks) ASSERT_EQ(consumer.try_pop(got), Pull::empty);
+      ASSERT_EQ(::mprotect(memory, layout.slots, PROT_READ | PROT_WRITE), 0);
+    }
+    ::munmap(memory, layout.total);
+  }
+}
+
+// Asleep, each look takes as long as a sleep: the dead must not wait for a thousand of them.
+TEST(RingSleep, OfWhoWaitsForADeadOneEndsSoon) {
+  Mortals mortals;
+  const SharedMemory<int> memory(
+      {.kind = RingKind::many_producers, .slots = 8, .reliable = true, .wakeable = true});
+  auto living = memory.as(1, mortals);
+  auto doomed = memory.as(2, mortals);
+  auto consumer = living.consumer({.reliable = true}).value();
+  auto member = living.member("work", {.start = StartAt::at(1)}).value();
+  auto dies = doomed.shared_producer().value();
+  auto holds = doomed.member("work").value();
+  auto batch = dies.reserve(1);
+  auto lives = living.shared_producer().value();
+  ASSERT_EQ(lives.try_push(1), Push::ok);
+  int got = 0;
+  ASSERT_EQ(holds.try_pop(got), Pull::ok);
+  mortals.kill(2);
+  const auto pop_within = [&](auto& end, int sleeps) {
+    for (int i = 0; i < sleeps; ++i) {
+      if (end.try_pop(got) == Pull::ok) return true;
+      end.sleep(Nanos{1});
+    }
+    return end.try_pop(got) == Pull::ok;
+  };
+  EXPECT_TRUE(pop_within(consumer, 3));
+  EXPECT_EQ(got, 1);
+  EXPECT_TRUE(pop_within(member, 3));
+  EXPECT_TRUE(member.was_redelivered());
 }
 
 TEST(RingSleep, NeedsAWakeableRing) {

@@ -19,21 +19,14 @@ namespace {
 
 using test::AnyProducer;
 using test::Mortals;
+using test::produce;
 using test::SharedMemory;
 
 class GroupOf : public testing::TestWithParam<RingKind> {
  protected:
   static RingOptions options(std::uint64_t slots) { return {.kind = GetParam(), .slots = slots}; }
 };
-std::string kind_name(const testing::TestParamInfo<RingKind>& kind) {
-  return kind.param == RingKind::single_producer ? "Single" : "Many";
-}
-INSTANTIATE_TEST_SUITE_P(Kinds, GroupOf, testing::ValuesIn(test::kKinds), kind_name);
-
-template <class Producer>
-void produce(Producer& producer, std::uint64_t from, std::uint64_t to) {
-  for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(producer.try_push(n), Push::ok);
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, GroupOf, testing::ValuesIn(test::kKinds), test::kind_name);
 
 TEST_P(GroupOf, OneMemberIsAnOrdinaryReader) {
   auto ring = Ring<std::uint64_t>::make(options(16)).value();
@@ -273,6 +266,82 @@ TEST_P(GroupOf, PassesOverWhatHoldsNoMessage) {
   EXPECT_EQ(member.try_pop(got), Pull::empty);
   EXPECT_EQ(ring.report().groups.at(0).floor, 4U);
   EXPECT_EQ(ring.report().groups.at(0).lost, 0U);
+}
+
+TEST_P(GroupOf, ABacklogIsSkippedAndNothingThatComesAfter) {
+  auto ring = Ring<std::uint64_t>::make(options(64)).value();
+  AnyProducer producer(ring);
+  auto member = ring.member("work").value();
+  auto other = ring.member("work").value();
+  produce(producer, 0, 30);
+  std::uint64_t got = 0;
+  ASSERT_EQ(member.try_pop(got), Pull::ok);  // held, and stays so
+  EXPECT_EQ(member.skip_backlog(), 29U);
+  EXPECT_EQ(other.try_pop(got), Pull::empty);
+  produce(producer, 30, 35);
+  for (std::uint64_t n = 30; n < 35; ++n) {
+    ASSERT_EQ((n % 2 == 0 ? member : other).try_pop(got), Pull::ok);
+    EXPECT_EQ(got, n);
+  }
+  EXPECT_EQ(member.skip_backlog(), 0U);
+  const auto group = ring.report().groups.at(0);
+  EXPECT_EQ(group.skipped, 29U);
+  EXPECT_EQ(group.lost, 0U);
+}
+
+TEST_P(GroupOf, ABacklogIsSkippedUpToWhatIsHeldAWindowBefore) {
+  RingOptions narrow = options(64);
+  narrow.window = 4;
+  auto ring = Ring<std::uint64_t>::make(narrow).value();
+  AnyProducer producer(ring);
+  auto member = ring.member("work", {.ack = Ack::explicitly}).value();
+  produce(producer, 0, 20);
+  std::uint64_t got = 0;
+  ASSERT_EQ(member.try_pop(got), Pull::ok);
+  ASSERT_EQ(member.try_pop(got), Pull::ok);
+  EXPECT_TRUE(member.ack(0));
+  EXPECT_EQ(member.skip_backlog(), 3U);  // 2, 3, 4; 5 has the word of 1, which is held
+  EXPECT_EQ(member.try_pop(got), Pull::crowded);
+  EXPECT_TRUE(member.ack(1));
+  EXPECT_EQ(member.skip_backlog(), 15U);
+  EXPECT_EQ(member.try_pop(got), Pull::empty);
+}
+
+TEST_P(GroupOf, AMessageThatIsBeingWrittenIsSkippedToo) {
+  auto ring = Ring<std::uint64_t>::make(options(8)).value();
+  AnyProducer producer(ring);
+  auto member = ring.member("work").value();
+  std::uint64_t got = 0;
+  producer.with_batch(1, [&](auto& batch) {
+    // One producer counts what it has published, several what they have begun.
+    EXPECT_EQ(member.skip_backlog(), GetParam() == RingKind::single_producer ? 0U : 1U);
+    batch.set(0, 9);
+    batch.publish();
+  });
+  EXPECT_EQ(member.try_pop(got), GetParam() == RingKind::single_producer ? Pull::ok : Pull::empty);
+}
+
+TEST(Groups, AreRemovedWhenNobodyIsInThem) {
+  const Mortals mortals;
+  auto peers = mortals;
+  const SharedMemory<int> memory({.slots = 4, .reliable = true, .groups = 1});
+  auto ring = memory.as(1, mortals);
+  auto doomed = memory.as(2, mortals);
+  EXPECT_NE(ring.remove_group("a").error().message.find("none of that name"), std::string::npos);
+  auto dies = doomed.member("a", {.reliable = true}).value();
+  auto producer = ring.single_producer().value();
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(producer.try_push(i), Push::ok);
+  EXPECT_EQ(producer.try_push(4), Push::full);
+  EXPECT_NE(ring.remove_group("a").error().message.find("is a member of it"), std::string::npos);
+  peers.kill(2);
+  EXPECT_TRUE(ring.remove_group("a"));
+  EXPECT_EQ(producer.try_push(4), Push::ok);
+  EXPECT_TRUE(ring.report().groups.empty());
+  auto member = ring.member("b").value();  // its place is another's now
+  ASSERT_EQ(producer.try_push(5), Push::ok);
+  int got = 0;
+  EXPECT_EQ(member.try_pop(got), Pull::ok);
+  EXPECT_EQ(got, 5);
 }
 
 TEST(Groups, SayWhatIsWrongWithTheirNamesAndTheirRoom) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kKind = "ring";
 constexpr const char* kSpscKind = "spsc";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;  // 2: producers may sleep, too
 
 // Which number of the spec says what. Yes is 2 and no is 1, so that 0 is "whatever is there".
 enum Word : std::size_t { seats, groups, window, reliable, wakeable };
@@ -50,7 +50,33 @@ Error damaged(const std::string& where, const std::string& why) {
   return Error{where + ": asked for a ring; found " + why + "; it is damaged: make it anew"};
 }
 
-Result<RingShape> shape_in(const std::string& where, const core::SegmentSpec& spec) {
+}  // namespace
+
+namespace internal {
+
+core::SegmentSpec ring_spec(const RingShape& shape, core::SegmentType type) {
+  core::SegmentSpec spec = any_ring_spec(shape.stride, std::move(type));
+  spec.flavour = flavour_of(shape.kind);
+  spec.count = shape.slots;
+  spec.payload_bytes = ring_layout(shape).total;
+  spec.words[Word::seats] = shape.seats;
+  spec.words[Word::groups] = std::uint64_t{shape.groups} + 1;
+  spec.words[Word::window] = shape.window;
+  spec.words[Word::reliable] = word_of(shape.reliable);
+  spec.words[Word::wakeable] = word_of(shape.wakeable);
+  return spec;
+}
+
+core::SegmentSpec any_ring_spec(std::uint32_t stride, core::SegmentType type) {
+  core::SegmentSpec spec;
+  spec.kind = kKind;
+  spec.kind_version = kVersion;
+  spec.type = std::move(type);
+  spec.stride = stride;
+  return spec;
+}
+
+Result<RingShape> ring_shape_in(const std::string& where, const core::SegmentSpec& spec) {
   if (spec.kind != kKind || spec.kind_version != kVersion) {
     return core::segment_mismatch(where, "kind", kKind, spec.kind);
   }
@@ -82,32 +108,6 @@ Result<RingShape> shape_in(const std::string& where, const core::SegmentSpec& sp
                               std::to_string(ring_layout(shape).total));
   }
   return shape;
-}
-
-}  // namespace
-
-namespace internal {
-
-core::SegmentSpec ring_spec(const RingShape& shape, core::SegmentType type) {
-  core::SegmentSpec spec = any_ring_spec(shape.stride, std::move(type));
-  spec.flavour = flavour_of(shape.kind);
-  spec.count = shape.slots;
-  spec.payload_bytes = ring_layout(shape).total;
-  spec.words[Word::seats] = shape.seats;
-  spec.words[Word::groups] = std::uint64_t{shape.groups} + 1;
-  spec.words[Word::window] = shape.window;
-  spec.words[Word::reliable] = word_of(shape.reliable);
-  spec.words[Word::wakeable] = word_of(shape.wakeable);
-  return spec;
-}
-
-core::SegmentSpec any_ring_spec(std::uint32_t stride, core::SegmentType type) {
-  core::SegmentSpec spec;
-  spec.kind = kKind;
-  spec.kind_version = kVersion;
-  spec.type = std::move(type);
-  spec.stride = stride;
-  return spec;
 }
 
 core::SegmentSpec spsc_spec(const SpscShape& shape, core::SegmentType type) {
@@ -149,7 +149,7 @@ core::SegmentKind ring_segment_kind() {
   core::SegmentKind kind;
   kind.make_good = [](std::span<std::byte> payload, const core::SegmentSpec& spec,
                       core::ParticipantId dead) {
-    const auto shape = shape_in("a ring", spec);
+    const auto shape = ring_shape_in("a ring", spec);
     if (!shape) return true;  // no ring that we know: nothing of it is ours to mend
     RingCore core(payload.data(), *shape, std::make_shared<InTheNameOf>(dead), nullptr);
     return core.try_repair();
@@ -158,7 +158,7 @@ core::SegmentKind ring_segment_kind() {
 }
 
 Result<std::shared_ptr<RingCore>> ring_in(core::Segment segment) {
-  auto shape = shape_in(segment.where(), segment.spec());
+  auto shape = ring_shape_in(segment.where(), segment.spec());
   if (!shape) return shape.error();
   auto keep = std::make_shared<core::Segment>(std::move(segment));
   auto ring = std::make_shared<RingCore>(keep->payload().data(), *shape,

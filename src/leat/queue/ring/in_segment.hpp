@@ -9,9 +9,8 @@
 //           cannot sleep, and may be lapped as any lossy consumer.
 #pragma once
 
-#include <leat/base/identity.hpp>
-#include <leat/base/type_name.hpp>
 #include <leat/core/segment/segment.hpp>
+#include <leat/core/segment/type.hpp>
 #include <leat/queue/ring/ring.hpp>
 #include <leat/queue/ring/spsc.hpp>
 
@@ -27,16 +26,6 @@ namespace internal {
 
 enum class Entry : std::uint8_t { create, join, create_or_join, replace, observe };
 
-template <class T>
-core::SegmentType segment_type() {
-  core::SegmentType type;
-  type.hash = layout_hash<T>();
-  type.bytes = sizeof(T);
-  type.align = alignof(T);
-  type.name = std::string(type_name<T>());
-  return type;
-}
-
 // What of a shape must be asked for; all of it, or only the type and the stride.
 [[nodiscard]] core::SegmentSpec ring_spec(const RingShape& shape, core::SegmentType type);
 [[nodiscard]] core::SegmentSpec any_ring_spec(std::uint32_t stride, core::SegmentType type);
@@ -50,6 +39,10 @@ core::SegmentType segment_type() {
 /// What a segment does with a ring when a participant has died.
 [[nodiscard]] core::SegmentKind ring_segment_kind();
 
+/// The shape that `spec`, of a segment at `where`, says; any bytes may be in it. Errors: it is of no
+/// ring, or of none that can be.
+[[nodiscard]] Result<RingShape> ring_shape_in(const std::string& where,
+                                              const core::SegmentSpec& spec);
 /// The ring that lies in a segment. Errors: numbers in it that cannot be.
 [[nodiscard]] Result<std::shared_ptr<RingCore>> ring_in(core::Segment segment);
 
@@ -76,7 +69,7 @@ Result<Ring<T>> enter_ring(Entry entry, const core::SegmentName& name, const Rin
                            const core::SegmentOptions& segment_options) {
   auto shape = Ring<T>::shape_of(options);
   if (!shape) return shape.error();
-  return enter_ring<T>(entry, name, ring_spec(*shape, segment_type<T>()), segment_options);
+  return enter_ring<T>(entry, name, ring_spec(*shape, core::segment_type<T>()), segment_options);
 }
 
 template <RingRecord T>
@@ -102,9 +95,9 @@ template <RingRecord T>
 template <RingRecord T>
 [[nodiscard]] Result<Ring<T>> join_ring(const core::SegmentName& name,
                                         const core::SegmentOptions& segment = {}) {
-  return internal::enter_ring<T>(
-      internal::Entry::join, name,
-      internal::any_ring_spec(kRingStride<T>, internal::segment_type<T>()), segment);
+  return internal::enter_ring<T>(internal::Entry::join, name,
+                                 internal::any_ring_spec(kRingStride<T>, core::segment_type<T>()),
+                                 segment);
 }
 
 /// Joins it, or makes it if there is none. Errors: what is there differs in anything but having more
@@ -128,9 +121,9 @@ template <RingRecord T>
 template <RingRecord T>
 [[nodiscard]] Result<Ring<T>> observe_ring(const core::SegmentName& name,
                                            const core::SegmentOptions& segment = {}) {
-  return internal::enter_ring<T>(
-      internal::Entry::observe, name,
-      internal::any_ring_spec(kRingStride<T>, internal::segment_type<T>()), segment);
+  return internal::enter_ring<T>(internal::Entry::observe, name,
+                                 internal::any_ring_spec(kRingStride<T>, core::segment_type<T>()),
+                                 segment);
 }
 
 /// As create_or_join_ring, for a ring of one producer and one consumer.
@@ -141,13 +134,13 @@ template <RingRecord T>
   auto shape = SpscRing<T>::shape_of(options);
   if (!shape) return shape.error();
   return internal::enter_spsc<T>(internal::Entry::create_or_join, name,
-                                 internal::spsc_spec(*shape, internal::segment_type<T>()), segment);
+                                 internal::spsc_spec(*shape, core::segment_type<T>()), segment);
 }
 template <RingRecord T>
 [[nodiscard]] Result<SpscRing<T>> join_spsc(const core::SegmentName& name,
                                             const core::SegmentOptions& segment = {}) {
   return internal::enter_spsc<T>(internal::Entry::join, name,
-                                 internal::any_spsc_spec(internal::segment_type<T>()), segment);
+                                 internal::any_spsc_spec(core::segment_type<T>()), segment);
 }
 
 /// The ring in a segment of which one knows no more than that it holds one: for tools. Its slots'

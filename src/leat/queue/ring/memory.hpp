@@ -64,6 +64,7 @@ struct RingWords {
   alignas(kSector) Atomic<std::uint64_t> lock{0};
   Atomic<std::uint64_t> buried{0};   ///< messages whose producer died over them
   Atomic<std::uint64_t> evicted{0};  ///< consumers that were sent away
+  RingBell room;                     ///< producers that wait for consumers
 };
 
 enum class SeatRole : std::uint64_t { none = 0, producer = 1, broadcast = 2, member = 3 };
@@ -120,13 +121,15 @@ struct RingGroup {
   alignas(kSector) RingCursor floor;                // all before it are done
   alignas(kSector) Atomic<std::uint64_t> lost{0};
   Atomic<std::uint64_t> redelivered{0};
+  Atomic<std::uint64_t> skipped{0};  // nobody's, and passed over because somebody asked for it
 };
 
 static_assert(std::is_standard_layout_v<RingWords> && std::is_standard_layout_v<RingSeat>);
 static_assert(std::is_standard_layout_v<RingGroup>);
 static_assert(sizeof(RingWords) == 512 && sizeof(RingSeat) == 128 && sizeof(RingGroup) == 512);
 static_assert(offsetof(RingWords, epoch) == 128 && offsetof(RingWords, bell) == 256);
-static_assert(offsetof(RingWords, lock) == 384 && offsetof(RingSeat, cursor) == 16);
+static_assert(offsetof(RingWords, lock) == 384 && offsetof(RingWords, room) == 408);
+static_assert(offsetof(RingSeat, cursor) == 16);
 static_assert(offsetof(RingGroup, next) == 128 && offsetof(RingGroup, floor) == 256);
 
 }  // namespace leat::queue

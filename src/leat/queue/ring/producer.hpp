@@ -12,7 +12,9 @@
 //       begun nothing, or left a busy slot that its seat answers for.
 //   (2) One producer's messages have growing sequences.
 // Limits    A lossy ring overwrites; it never waits, except that of many producers those that meet a
-//           slot still busy a lap behind pass over that sequence. A reliable one says `full`.
+//           slot still busy a lap behind pass over that sequence. A reliable one says `full`; `push`
+//           waits for room, in a wakeable ring also asleep. Whoever finds it full for long looks for
+//           consumers that are dead.
 // Cost      Single: no read-modify-write. Shared: one. The lines of the slot, the head, and for
 //           Shared its seat. In a wakeable ring one full barrier more.
 // Source    Claiming the sequence by the slot itself, in place of a counter and then the slot, is
@@ -21,6 +23,7 @@
 
 #include <leat/base/check.hpp>
 #include <leat/base/mutant.hpp>
+#include <leat/core/stop.hpp>
 #include <leat/queue/ring/core.hpp>
 #include <leat/queue/ring/result.hpp>
 #include <leat/queue/ring/slot.hpp>
@@ -63,6 +66,7 @@ class Sitting {
   }
 
   [[nodiscard]] RingCore& core() const noexcept { return *core_; }
+  [[nodiscard]] std::shared_ptr<const void> memory() const noexcept { return core_; }
   [[nodiscard]] const RingCore::Seated& at() const noexcept { return seat_; }
   [[nodiscard]] RingSeat& seat() const noexcept { return core_->seat(seat_.place); }
 
@@ -91,7 +95,26 @@ class ProducerEnd {
   /// Whether `sequence` may be claimed after all.
   [[nodiscard, gnu::noinline]] bool renew(std::uint64_t sequence) noexcept {
     limit_ = core().limit(sequence);
+    if (sequence < limit_) return true;
+    if (++refused_ % kRefusedBeforeRepair != 0) return false;
+    static_cast<void>(core().try_repair());
+    limit_ = core().limit(sequence);
     return sequence < limit_;
+  }
+  /// Returns: false if `sequence` may be claimed already.
+  bool sleep(std::uint64_t sequence, std::optional<Nanos> at_most, const core::StopToken* stop) {
+    LEAT_CHECK(core().shape().wakeable, "asked to sleep on a ring that is not wakeable");
+    if (at_most && *at_most <= Nanos{0}) return true;
+    bool sleeps = true;
+    const bool rung = core().words().room.sleep_behind_barrier(
+        [&] {
+          sleeps = !renew(sequence);
+          return !sleeps || (stop != nullptr && stop->requested_before_sleep());
+        },
+        at_most);
+    // Who lives would have rung: perhaps the one that we wait for does not.
+    if (!rung) static_cast<void>(core().try_repair());
+    return sleeps;
   }
   void publish(RingSlot<T>& slot, std::uint64_t sequence) noexcept {
     LEAT_RING_STEP("produce.filled");
@@ -116,6 +139,10 @@ class ProducerEnd {
   std::uint64_t mask_;
   std::uint64_t next_;
   std::uint64_t limit_;
+  std::uint32_t refused_ = 0;
+
+ private:
+  static constexpr std::uint32_t kRefusedBeforeRepair = 1024;
 };
 
 }  // namespace internal
@@ -179,13 +206,18 @@ Push push_waiting(Producer& producer, const T& value, Nanos at_most, OnSlow on_s
   IdleSteps idle(waiting);
   for (;;) {
     if (producer.try_push(value) == Push::ok) return Push::ok;
-    if (clock.now() >= deadline) {
+    if (waiting.stopped()) return Push::full;
+    const Nanos now = clock.now();
+    if (now >= deadline) {
       if (on_slow == OnSlow::give_up || !producer.core().evict_slowest(Eviction::too_slow)) {
         return producer.try_push(value);
       }
       continue;
     }
-    idle.step([] { std::this_thread::yield(); });
+    idle.step([&] {
+      const Nanos left = std::min(deadline - now, waiting.sleep_at_most);
+      if (!producer.sleep(left, waiting.stop)) std::this_thread::yield();
+    });
   }
 }
 
@@ -232,11 +264,18 @@ class SingleProducer {
     return Push::ok;
   }
 
-  /// Waits for room, at most so long; then does as `on_slow` says.
+  /// Waits for room, at most so long; then does as `on_slow` says. Sleeping needs a wakeable ring.
   [[nodiscard]] Push push(const T& value, Nanos at_most, OnSlow on_slow = OnSlow::give_up,
                           const Waiting& waiting = {},
                           const Clock& clock = internal::steady_clock()) {
     return internal::push_waiting(*this, value, at_most, on_slow, waiting, clock);
+  }
+
+  /// Sleeps until there may be room, for at most so long if that is said; may end early.
+  ///
+  /// Requires: a wakeable ring; checked. Returns: false, at once, if there is room.
+  bool sleep(std::optional<Nanos> at_most, const core::StopToken* stop = nullptr) {
+    return end_.sleep(end_.next_, at_most, stop);
   }
 
   /// Room for up to `count` messages, fewer or none if consumers are in the way. Allocates a little.
@@ -313,6 +352,11 @@ class SharedProducer {
                           const Waiting& waiting = {},
                           const Clock& clock = internal::steady_clock()) {
     return internal::push_waiting(*this, value, at_most, on_slow, waiting, clock);
+  }
+
+  /// As SingleProducer's.
+  bool sleep(std::optional<Nanos> at_most, const core::StopToken* stop = nullptr) {
+    return end_.sleep(end_.core().frontier(), at_most, stop);
   }
 
   /// As SingleProducer's. Fewer, too, where another producer claims in between.

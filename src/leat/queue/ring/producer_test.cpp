@@ -7,12 +7,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <thread>
 
 namespace leat::queue {
 namespace {
 
 using test::AnyProducer;
 using test::Mortals;
+using test::produce;
 using test::SharedMemory;
 
 class ReliableRing : public testing::TestWithParam<RingKind> {
@@ -21,15 +24,7 @@ class ReliableRing : public testing::TestWithParam<RingKind> {
     return {.kind = GetParam(), .slots = slots, .reliable = true};
   }
 };
-std::string kind_name(const testing::TestParamInfo<RingKind>& kind) {
-  return kind.param == RingKind::single_producer ? "Single" : "Many";
-}
-INSTANTIATE_TEST_SUITE_P(Kinds, ReliableRing, testing::ValuesIn(test::kKinds), kind_name);
-
-template <class Producer>
-void produce(Producer& producer, std::uint64_t from, std::uint64_t to) {
-  for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(producer.try_push(n), Push::ok);
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, ReliableRing, testing::ValuesIn(test::kKinds), test::kind_name);
 
 TEST_P(ReliableRing, IsFullUntilTheSlowestHasRead) {
   auto ring = Ring<std::uint64_t>::make(options(4)).value();
@@ -160,6 +155,128 @@ TEST_P(ReliableRing, TheDeadGateNobodyOnceTheyAreFound) {
   peers.kill(2);
   EXPECT_EQ(living.repair(), 1U);
   EXPECT_EQ(producer.try_push(4), Push::ok);
+}
+
+// Nobody calls repair here.
+TEST_P(ReliableRing, WhoFindsItFullForLongLooksForTheDead) {
+  const Mortals mortals;
+  auto peers = mortals;
+  const SharedMemory<std::uint64_t> memory(options(4));
+  auto living = memory.as(1, mortals);
+  auto doomed = memory.as(2, mortals);
+  AnyProducer producer(living);
+  auto dies = doomed.consumer({.reliable = true}).value();
+  produce(producer, 0, 4);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(producer.try_push(4), Push::full);  // it may be slow
+  peers.kill(2);
+  int refusals = 0;
+  while (producer.try_push(4) != Push::ok && refusals < 3000) ++refusals;
+  EXPECT_LT(refusals, 3000);
+}
+
+TEST_P(ReliableRing, AProducerSleepsUntilThereIsRoom) {
+  RingOptions wakeable = options(4);
+  wakeable.wakeable = true;
+  auto ring = Ring<std::uint64_t>::make(wakeable).value();
+  auto consumer = ring.consumer({.reliable = true}).value();
+  constexpr std::uint64_t kMessages = 500;
+  const Waiting at_once{.looks = 0, .yields = 0, .sleeps = true};
+  std::thread produces([&] {
+    const auto push_all = [&](auto producer) {
+      for (std::uint64_t n = 0; n < kMessages; ++n) {
+        ASSERT_EQ(producer.push(n, std::chrono::hours(1), OnSlow::give_up, at_once), Push::ok);
+      }
+    };
+    if (GetParam() == RingKind::single_producer) {
+      push_all(ring.single_producer().value());
+    } else {
+      push_all(ring.shared_producer().value());
+    }
+  });
+  for (std::uint64_t n = 0; n < kMessages; ++n) {
+    std::uint64_t got = 0;
+    ASSERT_EQ(consumer.pop(got, std::chrono::hours(1), at_once), Pull::ok);
+    ASSERT_EQ(got, n);
+  }
+  produces.join();
+}
+
+TEST_P(ReliableRing, AProducerDoesNotSleepWhereThereIsRoom) {
+  RingOptions wakeable = options(4);
+  wakeable.wakeable = true;
+  auto ring = Ring<std::uint64_t>::make(wakeable).value();
+  const auto sleep = [](auto producer, bool fill) {
+    while (fill && producer.try_push(1) == Push::ok) {
+    }
+    return producer.sleep(fill ? Nanos{1} : Nanos{std::chrono::hours(1)});
+  };
+  auto consumer = ring.consumer({.reliable = true}).value();
+  for (const bool fill : {false, true}) {
+    if (GetParam() == RingKind::single_producer) {
+      EXPECT_EQ(sleep(ring.single_producer().value(), fill), fill);
+    } else {
+      EXPECT_EQ(sleep(ring.shared_producer().value(), fill), fill);
+    }
+  }
+}
+
+TEST_P(ReliableRing, WhoLeavesOrIsSentAwayWakesProducers) {
+  RingOptions wakeable = options(2);
+  wakeable.wakeable = true;
+  auto ring = Ring<std::uint64_t>::make(wakeable).value();
+  const Waiting at_once{.looks = 0, .yields = 0, .sleeps = true, .sleep_at_most = Nanos::max()};
+  for (int how = 0; how < 3; ++how) {
+    auto consumer = std::make_optional(ring.consumer({.reliable = true}).value());
+    auto member = std::make_optional(ring.member("work", {.reliable = true}).value());
+    std::thread produces([&] {
+      const auto push_some = [&](auto producer) {
+        for (std::uint64_t n = 0; n < 3; ++n) {
+          ASSERT_EQ(producer.push(n, std::chrono::hours(1), OnSlow::give_up, at_once), Push::ok);
+        }
+      };
+      if (GetParam() == RingKind::single_producer) {
+        push_some(ring.single_producer().value());
+      } else {
+        push_some(ring.shared_producer().value());
+      }
+    });
+    std::uint64_t got = 0;
+    while (ring.core().frontier() % 3 < 2) std::this_thread::yield();
+    if (how == 0) {
+      consumer.reset();
+    } else if (how == 1) {
+      EXPECT_TRUE(ring.core().evict_seat(0, Eviction::asked));
+    } else {
+      while (consumer->try_pop(got) == Pull::ok) {
+      }
+    }
+    for (int taken = 0; taken < 2;) {
+      if (member->try_pop(got) == Pull::ok) ++taken;
+    }
+    member.reset();
+    EXPECT_TRUE(ring.remove_group("work"));
+    produces.join();
+  }
+}
+
+TEST_P(ReliableRing, AStopEndsAWait) {
+  RingOptions wakeable = options(2);
+  wakeable.wakeable = true;
+  auto ring = Ring<std::uint64_t>::make(wakeable).value();
+  AnyProducer producer(ring);
+  auto consumer = ring.consumer({.reliable = true}).value();
+  core::StopToken stop;
+  const auto waker = stop.add_waker([&] { ring.wake_all(); });
+  Waiting waits{.looks = 0, .yields = 0, .sleeps = true, .sleep_at_most = Nanos::max()};
+  waits.stop = &stop;
+  std::thread asks([&] { stop.request({"the test", "it is over", nullptr}); });
+  std::uint64_t got = 0;
+  EXPECT_EQ(consumer.pop(got, std::chrono::hours(1), waits), Pull::empty);
+  asks.join();
+  produce(producer, 0, 2);
+  EXPECT_EQ(producer.push(2, std::chrono::hours(1), OnSlow::evict, RealClock(), waits), Push::full);
+  EXPECT_FALSE(consumer.is_evicted());
+  stop.remove_waker(waker);
 }
 
 TEST(Reliable, IsOfRingsThatWereMadeSo) {

@@ -87,19 +87,30 @@ class Ring {
   /// Errors: no seat; no room for a further group; what the group is and was asked to be differ.
   [[nodiscard]] Result<GroupMember<T>> member(std::string_view name,
                                               const MemberOptions& options = {}) {
-    auto group = core_->join_group(name, options.start, options.reliable);
-    if (!group) return group.error();
-    auto seat = core_->sit(SeatRole::member, options.label, {}, false, group->place);
-    if (!seat) return seat.error();
-    return GroupMember<T>(internal::Sitting(core_, *seat), group->place, options);
+    for (;;) {
+      auto group = core_->join_group(name, options.start, options.reliable);
+      if (!group) return group.error();
+      auto seat = core_->sit(SeatRole::member, options.label, {}, false, group->place);
+      if (!seat) return seat.error();
+      internal::Sitting sitting(core_, *seat);
+      // Removed between the two? Then it is another one, or none, by now.
+      if (core_->group_state(group->place).generation != group->generation) continue;
+      return GroupMember<T>(std::move(sitting), group->place, options);
+    }
+  }
+
+  /// Frees the place of a group that nobody is a member of; in a reliable ring producers wait for it
+  /// no more. Errors: there is none of that name; it has members.
+  [[nodiscard]] Result<void> remove_group(std::string_view name) {
+    return core_->remove_group(name);
   }
 
   [[nodiscard]] const RingShape& shape() const noexcept { return core_->shape(); }
   [[nodiscard]] RingReport report() const { return core_->report(); }
   /// Frees what the dead left behind. Who waits does so by itself, now and then.
   std::size_t repair() { return core_->repair(); }
-  /// Makes all consumers that sleep look again.
-  void wake_all() noexcept { core_->words().bell.wake_all(); }
+  /// Makes all ends that sleep look again.
+  void wake_all() noexcept { core_->wake_all(); }
   [[nodiscard]] RingCore& core() const noexcept { return *core_; }
 
  private:

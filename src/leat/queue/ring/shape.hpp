@@ -30,7 +30,9 @@ struct RingOptions {
   std::uint64_t slots = 1024;
   /// Whether consumers and groups may ask that nothing is overwritten before they have read it.
   bool reliable = false;
-  /// Whether consumers may sleep. Costs the producer a full barrier per message, and nothing if not.
+  /// Whether ends may sleep: consumers until there is a message, producers of a reliable ring until
+  /// there is room. Costs a producer a full barrier per message, a reliable consumer one each time
+  /// that it publishes its cursor, and nothing if not.
   bool wakeable = false;
   /// Producers and consumers that may be attached at the same moment.
   std::uint32_t seats = 32;

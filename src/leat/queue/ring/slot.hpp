@@ -87,6 +87,19 @@ class RingStamp {
   Atomic<std::uint64_t> word_{0};
 };
 
+class RingBell;
+
+/// What an end of a ring waits for: a stamp beyond `begun`, told of by `bell`. Points into the ring's
+/// memory. For `RingReady`, and for whoever sleeps by himself.
+struct RingAwaited {
+  RingBell* bell = nullptr;
+  const RingStamp* stamp = nullptr;
+  std::uint64_t begun = 0;
+
+  /// For the look before falling asleep.
+  [[nodiscard]] bool is_there() const noexcept { return stamp->look_seq_cst() > begun; }
+};
+
 /// A slot for a `T`.
 template <RingRecord T>
 struct alignas(internal::slot_align(sizeof(T))) RingSlot {

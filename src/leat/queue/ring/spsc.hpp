@@ -1,6 +1,6 @@
 // What      SpscRing<T>: a queue of fixed records from one producer to one consumer, in private memory
 //           or in a segment that two processes share. Nothing is lost: it says `full`.
-// Shape     tail | head | bell | leases (a sector each), then the records
+// Shape     tail | head | bell | leases, room (a sector each), then the records
 //             records:  [head, tail) are the consumer's, all others the producer's
 // Protocol  Producer: if tail - the head we saw last is all there is, look at head again; write the
 //           record; tail := tail + 1. Consumer likewise. Each end keeps its own index in itself, and
@@ -12,6 +12,8 @@
 //           lease    who had an end -> who takes it over.
 // Limits    A producer that dies has published a record or not; one that takes its end over goes on
 //           at tail. The same for the consumer: a record that it had not said done comes again.
+//           A producer that sleeps until there is room is woken when the consumer has taken all that
+//           it had seen, not at the first record.
 // Cost      Two lines a message at most: the record's, and now and then the other's index.
 // Source    Lamport 1983; cached indices as in Lee, Bu and Chandranmenon 2010 (MCRingBuffer).
 #pragma once
@@ -22,6 +24,7 @@
 #include <leat/base/mutant.hpp>
 #include <leat/base/plain.hpp>
 #include <leat/base/result.hpp>
+#include <leat/core/stop.hpp>
 #include <leat/queue/ring/bell.hpp>
 #include <leat/queue/ring/core.hpp>
 #include <leat/queue/ring/producer.hpp>
@@ -52,13 +55,28 @@ struct SpscWords {
   alignas(kSector) RingBell bell;
   alignas(kSector) Atomic<std::uint64_t> producer{0};  // who has that end, or 0
   Atomic<std::uint64_t> consumer{0};
+  RingBell room;  // the producer waits for the consumer
 };
 static_assert(sizeof(SpscWords) == 512 && offsetof(SpscWords, head) == 128);
+static_assert(offsetof(SpscWords, room) == 400);
+
+/// What the consumer waits for; as RingAwaited.
+struct SpscAwaited {
+  RingBell* bell = nullptr;
+  const SpscWords* words = nullptr;
+  std::uint64_t head = 0;
+
+  [[nodiscard]] bool is_there() const noexcept {
+    return words->tail.load_seq_cst(SpscWords::publish{}) != head;
+  }
+};
 
 struct SpscOptions {
   /// Records that fit. Rounded up to a power of two.
   std::uint64_t slots = 1024;
-  /// Whether the consumer may sleep. Costs the producer a full barrier a message, and nothing if not.
+  /// Whether the two may sleep: one until there is a record, the other until there is room. Costs the
+  /// producer a full barrier a message, the consumer one each time that it has taken all it had seen,
+  /// and nothing if not.
   bool wakeable = false;
 };
 
@@ -117,6 +135,7 @@ class SpscLease {
   }
 
   [[nodiscard]] const SpscBody& body() const noexcept { return *body_; }
+  [[nodiscard]] std::shared_ptr<const void> memory() const noexcept { return body_; }
 
  private:
   std::shared_ptr<const SpscBody> body_;
@@ -165,6 +184,31 @@ class SpscProducer {
     return count;
   }
 
+  /// Waits for room, for at most so long. Returns: `full` if the time ran out, or a stop was
+  /// requested. Sleeping needs a wakeable ring.
+  [[nodiscard]] Push push(const T& value, Nanos at_most, const Waiting& waiting = {},
+                          const Clock& clock = internal::steady_clock()) {
+    if (try_push(value) == Push::ok) return Push::ok;
+    const Nanos deadline = clock.now() + at_most;
+    IdleSteps idle(waiting);
+    for (;;) {
+      if (try_push(value) == Push::ok) return Push::ok;
+      const Nanos now = clock.now();
+      if (now >= deadline || waiting.stopped()) return Push::full;
+      idle.step([&] { sleep(std::min(deadline - now, waiting.sleep_at_most), waiting.stop); });
+    }
+  }
+
+  /// Sleeps until there may be room, for at most so long if that is said; may end early. Requires: a
+  /// wakeable ring; checked.
+  void sleep(std::optional<Nanos> at_most, const core::StopToken* stop = nullptr) {
+    LEAT_CHECK(wakes_, "asked to sleep on a ring that is not wakeable");
+    if (at_most && *at_most <= Nanos{0}) return;
+    words_->room.sleep_behind_barrier(
+        [&] { return credit() > 0 || (stop != nullptr && stop->requested_before_sleep()); },
+        at_most);
+  }
+
   /// How many are certain to fit.
   [[nodiscard]] std::uint64_t credit() noexcept {
     head_seen_ = words_->head.load_acquire(SpscWords::recycle{});
@@ -203,13 +247,16 @@ class SpscConsumer {
         records_(reinterpret_cast<const Plain<T>*>(lease_.body().memory + sizeof(SpscWords))),
         mask_(lease_.body().shape.slots - 1),
         head_(words_->head.load_relaxed()),  // the lease ordered it
-        tail_seen_(head_) {}
+        tail_seen_(head_),
+        told_(~head_),
+        wakes_(lease_.body().shape.wakeable) {}
 
-  /// Takes the oldest record. Returns: `ok` or `empty`. Never waits, allocates or throws.
+  /// Takes the oldest record. Returns: `ok` or `empty`. Never waits, allocates or throws. In a
+  /// wakeable ring it may make a system call.
   [[nodiscard]] Pull try_pop(T& to) noexcept {
     const std::uint64_t head = head_;
     if (head == tail_seen_) {
-      tail_seen_ = words_->tail.load_acquire(SpscWords::publish{});
+      look();
       if (head == tail_seen_) return Pull::empty;
     }
     to = records_[head & mask_].read();
@@ -221,9 +268,7 @@ class SpscConsumer {
 
   /// Takes as many as are there and have room, and says so once. Returns: how many.
   [[nodiscard]] std::size_t try_pop_batch(std::span<T> to) noexcept {
-    if (tail_seen_ - head_ < to.size()) {
-      tail_seen_ = words_->tail.load_acquire(SpscWords::publish{});
-    }
+    if (tail_seen_ - head_ < to.size()) look();
     const auto count =
         static_cast<std::size_t>(std::min<std::uint64_t>(tail_seen_ - head_, to.size()));
     for (std::size_t i = 0; i < count; ++i) to[i] = records_[(head_ + i) & mask_].read();
@@ -236,7 +281,7 @@ class SpscConsumer {
   /// The oldest record in its place, or null; it stays until `drop`.
   [[nodiscard]] const T* peek() noexcept {
     if (head_ == tail_seen_) {
-      tail_seen_ = words_->tail.load_acquire(SpscWords::publish{});
+      look();
       if (head_ == tail_seen_) return nullptr;
     }
     return &records_[head_ & mask_].read();
@@ -247,7 +292,8 @@ class SpscConsumer {
     words_->head.store_release(head_, SpscWords::recycle{});
   }
 
-  /// Waits for a record, for at most so long. Returns: `ok` or `empty`.
+  /// Waits for a record, for at most so long. Returns: `ok`, or `empty` if the time ran out or a stop
+  /// was requested.
   [[nodiscard]] Pull pop(T& to, Nanos at_most, const Waiting& waiting = {},
                          const Clock& clock = internal::steady_clock()) {
     if (try_pop(to) == Pull::ok) return Pull::ok;
@@ -255,26 +301,48 @@ class SpscConsumer {
     IdleSteps idle(waiting);
     for (std::uint32_t looks = 1;; ++looks) {
       if (try_pop(to) == Pull::ok) return Pull::ok;
+      if (waiting.stopped()) return Pull::empty;
       if ((looks % 16 == 0 || looks > waiting.looks) && clock.now() >= deadline) return Pull::empty;
-      idle.step([&] { sleep(std::min(deadline - clock.now(), waiting.sleep_at_most)); });
+      idle.step(
+          [&] { sleep(std::min(deadline - clock.now(), waiting.sleep_at_most), waiting.stop); });
     }
   }
 
   /// Sleeps until something may be there. Requires: a wakeable ring; checked.
-  void sleep(std::optional<Nanos> at_most) {
-    LEAT_CHECK(lease_.body().shape.wakeable, "asked to sleep on a ring that is not wakeable");
+  void sleep(std::optional<Nanos> at_most, const core::StopToken* stop = nullptr) {
+    LEAT_CHECK(wakes_, "asked to sleep on a ring that is not wakeable");
+    if (told_ != head_) tell_producer();
     if (at_most && *at_most <= Nanos{0}) return;
-    words_->bell.sleep([this] { return words_->tail.load_seq_cst(SpscWords::publish{}) != head_; },
-                       at_most);
+    words_->bell.sleep(
+        [&] { return awaited().is_there() || (stop != nullptr && stop->requested_before_sleep()); },
+        at_most);
   }
 
+  [[nodiscard]] bool can_sleep() const noexcept { return wakes_; }
+  /// What this consumer waits for.
+  [[nodiscard]] SpscAwaited awaited() const noexcept { return {&words_->bell, words_, head_}; }
+  /// Keeps the ring's memory.
+  [[nodiscard]] std::shared_ptr<const void> memory() const noexcept { return lease_.memory(); }
+
  private:
+  [[gnu::noinline]] void tell_producer() noexcept {
+    told_ = head_;
+    if (!LEAT_MUTANT("spsc.tell_no_producer")) words_->room.ring_behind_barrier();
+  }
+  void look() noexcept {
+    if (wakes_ && told_ != head_) [[unlikely]]
+      tell_producer();
+    tail_seen_ = words_->tail.load_acquire(SpscWords::publish{});
+  }
+
   internal::SpscLease lease_;
   SpscWords* words_;
   const Plain<T>* records_;
   std::uint64_t mask_;
   std::uint64_t head_;
   std::uint64_t tail_seen_;
+  std::uint64_t told_;  // our head when we last looked whether the producer sleeps
+  bool wakes_;
 };
 
 /// A handle on such a ring; copies are of the same ring. Ends keep its memory. Threads: any.
@@ -328,6 +396,11 @@ class SpscRing {
   }
 
   [[nodiscard]] const SpscShape& shape() const noexcept { return body_->shape; }
+  /// Makes an end that sleeps look again.
+  void wake_all() noexcept {
+    body_->words().bell.wake_all();
+    body_->words().room.wake_all();
+  }
   [[nodiscard]] std::uint64_t size_approx() const noexcept {
     const std::uint64_t head = body_->words().head.load_relaxed();  // approximate
     const std::uint64_t tail = body_->words().tail.load_relaxed();

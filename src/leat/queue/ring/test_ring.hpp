@@ -4,6 +4,8 @@
 
 #include <leat/queue/ring/ring.hpp>
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -24,10 +26,10 @@ class AnyProducer {
   Push try_push(const T& value) {
     return std::visit([&](auto& end) { return end.try_push(value); }, end_);
   }
-  Push push(const T& value, Nanos at_most, OnSlow on_slow, const Clock& clock) {
-    return std::visit(
-        [&](auto& end) { return end.push(value, at_most, on_slow, Waiting::yielding(), clock); },
-        end_);
+  Push push(const T& value, Nanos at_most, OnSlow on_slow, const Clock& clock,
+            const Waiting& waiting = Waiting::yielding()) {
+    return std::visit([&](auto& end) { return end.push(value, at_most, on_slow, waiting, clock); },
+                      end_);
   }
   std::uint64_t credit() {
     return std::visit([](auto& end) { return end.credit(); }, end_);
@@ -92,5 +94,15 @@ class SharedMemory {
 };
 
 inline constexpr RingKind kKinds[] = {RingKind::single_producer, RingKind::many_producers};
+
+inline std::string kind_name(const testing::TestParamInfo<RingKind>& kind) {
+  return kind.param == RingKind::single_producer ? "Single" : "Many";
+}
+
+/// Pushes the numbers from ... to - 1.
+template <class Producer>
+void produce(Producer& producer, std::uint64_t from, std::uint64_t to) {
+  for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(producer.try_push(n), Push::ok);
+}
 
 }  // namespace leat::queue::test
