@@ -3,7 +3,7 @@
 
   - Links to files, and to headings (#like-this), lead somewhere. Links to the web are not followed.
   - A path in `backquotes` that starts with one of this tree's folders exists.
-  - A name like `Suite.Test` in docs/parity.md is a test of this tree.
+  - A name like `Suite.Test` in docs/parity.md, or another docs/parity-*.md, is a test of this tree.
   - A code block below `<!-- quote: FILE#NAME -->` equals the lines of FILE between the comments [NAME] and
     [/NAME], less their common indentation; without #NAME, all of FILE. With --update the blocks are renewed.
 """
@@ -106,7 +106,7 @@ def main():
                 file.write(renewed)
             print(f"{path}: quotes renewed")
         findings += check_links(root, path, renewed)
-        if path.removeprefix("./") == "docs/parity.md":
+        if re.fullmatch(r"docs/parity[\w-]*\.md", path.removeprefix("./")):
             findings += check_tests(root, path, renewed)
     lint.report("docs", findings, len(paths))
 

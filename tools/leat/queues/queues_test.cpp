@@ -2,6 +2,7 @@
 #include "queues/run.hpp"
 #include "queues/text.hpp"
 
+#include <leat/core/segment/test_segments.hpp>
 #include <leat/queue/ring/in_segment.hpp>
 
 #include <gtest/gtest.h>
@@ -158,6 +159,31 @@ TEST_F(QueuesTest, InspectsEndsAndGroups) {
   EXPECT_TRUE(printed("\"name\": \"workers\", \"next\": 0, \"done\": 0, \"lag\": 5")) << out;
   EXPECT_EQ(run({"inspect", "eu/none"}), ExitCode::runtime);
   EXPECT_NE(err.find("found no segment of that name"), std::string::npos) << err;
+}
+
+// What nobody finishes, and whose it is: a slow one's, or a dead one's.
+TEST_F(QueuesTest, SaysWhoIsWritingWhat) {
+  auto quotes = queue::create_ring<std::uint64_t>(
+      name("quotes"), {.kind = queue::RingKind::many_producers, .slots = 8});
+  ASSERT_TRUE(quotes);
+  {
+    core::ChildProcess child([&](const core::ChildProcess& self) {
+      auto theirs = queue::join_ring<std::uint64_t>(name("quotes"));
+      auto producer = theirs->shared_producer("feed");
+      const auto batch = producer->reserve(2);
+      self.say('w');
+      core::ChildProcess::wait_for_ever();
+    });
+    ASSERT_EQ(child.listen(), 'w');
+    EXPECT_EQ(run({"inspect", "eu/quotes"}), ExitCode::ok);
+    EXPECT_TRUE(printed("producer, writing 0 to 1")) << out;
+    EXPECT_FALSE(printed("dead)")) << out;
+  }
+  EXPECT_EQ(run({"inspect", "eu/quotes"}), ExitCode::ok);
+  EXPECT_TRUE(printed("producer, writing 0 to 1")) << out;
+  EXPECT_TRUE(printed("dead)")) << out;
+  EXPECT_EQ(run({"inspect", "eu/quotes", "--json"}), ExitCode::ok);
+  EXPECT_TRUE(printed("\"writing_first\": 0, \"writing_count\": 2")) << out;
 }
 
 TEST_F(QueuesTest, WatchesRates) {

@@ -111,6 +111,11 @@ std::string owner_text(const QueueLook& look, std::uint64_t owner) {
          life_text(one->life) + ")";
 }
 
+std::string range_text(const queue::MessageRange& range) {
+  const std::string first = std::to_string(range.first);
+  return range.count == 1 ? first : first + " to " + std::to_string(range.first + range.count - 1);
+}
+
 /// Members of a JSON object, one after the other.
 class Json {
  public:
@@ -228,16 +233,17 @@ std::string queue_details(const QueueLook& look) {
       std::string role = role_text(seat.state);
       if (seat.state.reliable) role += ", reliable";
       if (seat.state.status == queue::SeatStatus::evicted) role += ", sent away";
+      if (seat.writing.count > 0) role += ", writing " + range_text(seat.writing);
       rows.push_back({"  " + role, seat.label, owner_text(look, seat.owner), number(seat.lag),
                       number(seat.lost)});
     }
     text += table(rows, 3);
   }
   if (look.ring && !look.ring->groups.empty()) {
-    std::vector<Row> rows{{"  GROUP", "NEXT", "DONE", "LAG", "LOST", "AGAIN"}};
+    std::vector<Row> rows{{"  GROUP", "NEXT", "DONE", "LAG", "LOST", "AGAIN", "SKIPPED"}};
     for (const auto& group : look.ring->groups) {
       rows.push_back({"  " + group.name, number(group.next), number(group.floor), number(group.lag),
-                      number(group.lost), number(group.redelivered)});
+                      number(group.lost), number(group.redelivered), number(group.skipped)});
     }
     text += table(rows, 1);
   }
@@ -284,6 +290,8 @@ std::string queue_json(const QueueLook& look, const QueueLook* before) {
                         owner != nullptr ? std::to_string(owner->facts.process.pid) : "null")
                    .number("lag", seat.lag)
                    .number("lost", seat.lost)
+                   .number("writing_first", seat.writing.first)
+                   .number("writing_count", seat.writing.count)
                    .object();
              }));
     json.raw("groups", json_list(look.ring->groups, [](const auto& group) {
@@ -294,6 +302,7 @@ std::string queue_json(const QueueLook& look, const QueueLook* before) {
                    .number("lag", group.lag)
                    .number("lost", group.lost)
                    .number("redelivered", group.redelivered)
+                   .number("skipped", group.skipped)
                    .object();
              }));
   }
