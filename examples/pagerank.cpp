@@ -38,10 +38,12 @@ struct EdgeChange {
   Node to;
   Edit edit;
 };
+LEAT_FIELDS(EdgeChange, from, to, edit);
 struct RankChange {
   Node page;
   std::int64_t by;
 };
+LEAT_FIELDS(RankChange, page, by);
 
 // [page]
 struct Page {

@@ -1,10 +1,12 @@
 // What      A channel: every worker has a sending end to each worker and one receiving end. It
-//           moves messages of one type between threads of a process; what they mean is the upper
+//           moves messages of one type between the workers of a run; what they mean is the upper
 //           layer's business.
-// Shape     One block per channel, counted by every end:
+// Shape     One block per channel and process, counted by every end:
 //             mailbox[r]  a doorbell and a queue, one per receiver
 //             pool[s]     envelopes, one pool per sender
 //           A message to oneself goes through a plain ring that both ends on a worker share.
+//           Messages to workers of other processes, and all of them if the fabric carries bytes
+//           within a process too, are encoded and go by the byte path (wire/byte_seat.hpp).
 // Protocol  send: queue the envelope, then mark the mailbox, then ring the receiver (doorbell.hpp).
 //           A receiving end that is dropped closes its mailbox and its worker's ring; senders then
 //           drop what they send to it.
@@ -26,6 +28,8 @@
 #include <leat/comm/envelope.hpp>
 #include <leat/comm/notify.hpp>
 #include <leat/comm/seat.hpp>
+#include <leat/comm/wire/byte_seat.hpp>
+#include <leat/comm/wire/wire.hpp>
 #include <leat/core/bell.hpp>
 #include <leat/queue/mpsc.hpp>
 
@@ -105,19 +109,23 @@ struct Loopback : LocalCounted<Loopback<M>> {
 template <class M>
 class Sender {
  public:
+  /// `block` is null if no peer is in the same process and takes messages as they are.
   Sender(Seat& seat, core::NotifyRule notify, std::shared_ptr<ChannelBlock<M>> block,
-         LocalPtr<Loopback<M>> loopback)
+         LocalPtr<Loopback<M>> loopback, std::uint64_t id = 0)
       : seat_(&seat),
         notifier_(seat, notify),
         block_(std::move(block)),
-        loopback_(std::move(loopback)) {}
+        loopback_(std::move(loopback)),
+        bytes_(seat.bytes()),
+        id_(id) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_->peers(); }
 
   /// Gives back memory that is kept for messages to come.
   void release_spares() noexcept {
-    if (block_) block_->pool(seat_->index()).release_spares();
+    if (block_) block_->pool(seat_->place()).release_spares();
     loopback_->release_spares();
+    if (bytes_ != nullptr) bytes_->release_spares();
   }
 
   /// Sends `message` to worker `to` and leaves an empty one in its place, which may own memory.
@@ -126,28 +134,69 @@ class Sender {
   /// then it finds both. Under the rules `first_then_trailing` and `on_done` (notify.hpp) it may
   /// hear of it with the next `done` only.
   void send(std::size_t to, M& message) {
+    if (bytes_ != nullptr && bytes_->takes(to)) [[unlikely]] {
+      encode(message);
+      bytes_->send(id_, to);
+      Wire<M>::empty(message);
+      return;
+    }
     if (to == seat_->index()) {
       send_to_self(message);
       return;
     }
-    auto& mailbox = block_->mailbox(to);
-    if (mailbox.was_closed()) {
-      message = M{};
-      return;
+    send_typed(to, message);
+  }
+
+  /// Sends `message` to every worker, the own one included, and leaves an empty one. Where bytes
+  /// carry it, it is encoded once, and goes to each process once.
+  ///
+  /// Requires: messages can be copied.
+  void send_to_all(M& message) {
+    if (bytes_ != nullptr) [[unlikely]] {
+      encode(message);
+      bytes_->send_to_all(id_);
+      if (bytes_->takes_all()) {
+        Wire<M>::empty(message);
+        return;
+      }
     }
-    Envelope<M>* const envelope = block_->pool(seat_->index()).take();
-    std::swap(envelope->message, message);
-    mailbox.queue_.push(envelope);
-    notifier_.sent(to, mailbox);
+    const std::size_t first = seat_->first();
+    for (std::size_t to = first; to < first + seat_->neighbours(); ++to) {
+      if (to == seat_->index()) continue;
+      M copy = message;
+      send_typed(to, copy);
+    }
+    send_to_self(message);
   }
 
   /// Says that nothing more comes for now. Does nothing under the rule `edge`.
   void done() {
     if (!block_ || !notifier_.waits_for_done()) return;
-    for (std::size_t to = 0; to < peers(); ++to) notifier_.done(to, block_->mailbox(to));
+    const std::size_t first = seat_->first();
+    for (std::size_t place = 0; place < seat_->neighbours(); ++place) {
+      notifier_.done(first + place, block_->mailbox(place));
+    }
   }
 
  private:
+  void send_typed(std::size_t to, M& message) {
+    auto& mailbox = block_->mailbox(to - seat_->first());
+    if (mailbox.was_closed()) {
+      message = M{};
+      return;
+    }
+    Envelope<M>* const envelope = block_->pool(seat_->place()).take();
+    std::swap(envelope->message, message);
+    mailbox.queue_.push(envelope);
+    notifier_.sent(to, mailbox);
+  }
+
+  void encode(const M& message) {
+    if constexpr (Wire<M>::kCan) {
+      Wire<M>::encode(bytes_->begin(), message);
+    }
+  }
+
   void send_to_self(M& message) {
     if (loopback_->closed) {
       message = M{};
@@ -167,27 +216,33 @@ class Sender {
   Notifier notifier_;
   std::shared_ptr<ChannelBlock<M>> block_;  // empty if the worker has no peers
   LocalPtr<Loopback<M>> loopback_;
+  ByteSeat* bytes_;  // null: all messages go as they are
+  std::uint64_t id_;
 };
 
 /// The receiving end of a channel on one worker. Threads: that worker's.
 template <class M>
 class Receiver {
  public:
-  Receiver(std::size_t index, std::shared_ptr<ChannelBlock<M>> block,
-           LocalPtr<Loopback<M>> loopback)
-      : index_(index), loopback_(std::move(loopback)) {
+  Receiver(Seat& seat, std::shared_ptr<ChannelBlock<M>> block, LocalPtr<Loopback<M>> loopback,
+           std::uint64_t id = 0)
+      : seat_(&seat), loopback_(std::move(loopback)), id_(id) {
+    if (ByteSeat* const bytes = seat.bytes()) inbound_ = bytes->open(id, loopback_->receiver);
     if (!block) return;
-    mailbox_ = &block->mailbox(index);
-    block->own_by_receiver(index, block);
+    mailbox_ = &block->mailbox(seat.place());
+    block->own_by_receiver(seat.place(), block);
     mailbox_->set_listener(loopback_->receiver);
   }
   Receiver(Receiver&& other) noexcept
-      : index_(other.index_),
+      : seat_(other.seat_),
         mailbox_(std::exchange(other.mailbox_, nullptr)),
-        loopback_(std::move(other.loopback_)) {}
+        loopback_(std::move(other.loopback_)),
+        inbound_(std::move(other.inbound_)),
+        id_(other.id_) {}
   Receiver& operator=(Receiver&&) = delete;
   ~Receiver() {
     if (loopback_) loopback_->close();
+    if (inbound_) seat_->bytes()->close(id_);
     // What has come is destroyed now, not with the block, which ends with its last end.
     while (mailbox_ != nullptr) {
       Envelope<M>* const envelope = mailbox_->queue_.pop();
@@ -201,47 +256,61 @@ class Receiver {
   ///
   /// Returns: false if there is none now.
   bool receive(M& message) {
-    return receive_with(message, [](const EnvelopePool<M>*) {});
+    return receive_with(message, [](std::size_t) {});
   }
   /// The same, and says which worker sent it.
   bool receive(M& message, std::size_t& from) {
-    return receive_with(message, [&](const EnvelopePool<M>* pool) {
-      from = pool == nullptr ? index_ : mailbox_->block_->sender_of(pool);
-    });
+    return receive_with(message, [&](std::size_t sender) { from = sender; });
   }
 
   /// Gives back memory that is kept for messages to come.
   void release_spares() noexcept { loopback_->release_spares(); }
 
   [[nodiscard]] bool was_pending() const {
-    return !loopback_->messages.empty() || (mailbox_ != nullptr && !mailbox_->queue_.was_empty());
+    return !loopback_->messages.empty() || (mailbox_ != nullptr && !mailbox_->queue_.was_empty()) ||
+           (inbound_ && !inbound_->messages.empty());
   }
 
  private:
   static constexpr std::size_t kSpares = 4;
 
-  // `note(pool)` hears whose envelope it was in; null for a message to oneself.
+  // `note` hears which worker sent it.
   template <class Note>
   bool receive_with(M& message, Note&& note) {
     if (!loopback_->messages.empty()) {
-      note(nullptr);
+      note(seat_->index());
       std::swap(message, loopback_->messages.front());
       M spare = loopback_->messages.pop_front();
       if (loopback_->spares.size() < kSpares) loopback_->spares.push_back(std::move(spare));
       return true;
     }
-    if (mailbox_ == nullptr) return false;
-    Envelope<M>* const envelope = mailbox_->queue_.pop();
-    if (envelope == nullptr) return false;
-    std::swap(message, envelope->message);
-    note(envelope->pool);
-    envelope->pool->give_back(envelope);
+    if (mailbox_ != nullptr) {
+      if (Envelope<M>* const envelope = mailbox_->queue_.pop()) {
+        std::swap(message, envelope->message);
+        note(seat_->first() + mailbox_->block_->sender_of(envelope->pool));
+        envelope->pool->give_back(envelope);
+        return true;
+      }
+    }
+    return inbound_ && receive_bytes(message, note);
+  }
+  template <class Note>
+  bool receive_bytes(M& message, Note& note) {
+    if (inbound_->messages.empty()) return false;
+    const Arrived arrived = inbound_->messages.pop_front();
+    note(arrived.source);
+    if constexpr (Wire<M>::kCan) {
+      decode_message<M>(arrived.payload(), arrived.source, id_, message);
+      ++seat_->bytes()->counters().decoded;
+    }
     return true;
   }
 
-  std::size_t index_;
+  Seat* seat_;
   Mailbox<M>* mailbox_ = nullptr;
   LocalPtr<Loopback<M>> loopback_;
+  LocalPtr<ByteInbound> inbound_;  // empty: no bytes come
+  std::uint64_t id_;
 };
 
 }  // namespace leat::comm

@@ -1,12 +1,21 @@
 #include <leat/comm/seat.hpp>
 
+#include <utility>
+
 #include <leat/base/mutant.hpp>
 #include <leat/comm/fabric.hpp>
+#include <leat/comm/net/links.hpp>
 
 namespace leat::comm {
 
-Seat::Seat(Fabric& fabric, std::size_t index, std::size_t peers)
-    : fabric_(fabric), index_(index), peers_(peers), log_(peers) {}
+Seat::Seat(Fabric& fabric, std::size_t index)
+    : fabric_(fabric),
+      index_(index),
+      peers_(fabric.peers()),
+      first_(fabric.first_worker()),
+      neighbours_(fabric.workers()),
+      // The links are one more reader.
+      log_(fabric.workers() + (fabric.processes() > 1 ? 1 : 0)) {}
 
 void Seat::announce(std::size_t to, core::Bell& bell) {
   Seat& receiver = fabric_.seat(to);
@@ -24,10 +33,13 @@ void Seat::announce_again(std::size_t to, core::Bell& bell) {
 }
 
 void Seat::announce_log() {
-  fabric_.park_mask().for_each_parked([this](std::size_t worker) {
-    if (fabric_.seat(worker).parker_.unpark()) ++counters_.wakes_sent;
+  has_unsent_ = true;
+  fabric_.park_mask().for_each_parked([this](std::size_t place) {
+    if (fabric_.seat(first_ + place).parker_.unpark()) ++counters_.wakes_sent;
   });
 }
+
+void Seat::drive_links() { links_->drive(std::exchange(has_unsent_, false)); }
 
 bool Seat::has_announcements() const {
   if (ready_.has_ready()) return true;
@@ -41,16 +53,26 @@ bool Seat::has_announcements() const {
 void Seat::park(std::optional<Nanos> timeout) {
   for (auto& cursor : cursors_) cursor.publish_position();
   fabric_.crowd().leave();
-  fabric_.park_mask().set(index_);
+  if (links_ != nullptr) links_->worker_sleeps();
+  fabric_.park_mask().set(place());
   parker_.park([this] { return has_announcements(); }, timeout);
-  fabric_.park_mask().clear(index_);
+  fabric_.park_mask().clear(place());
+  if (links_ != nullptr) links_->worker_wakes();
   fabric_.crowd().enter();
 }
 
-void Seat::enter() { fabric_.crowd().enter(); }
+void Seat::enter() {
+  fabric_.crowd().enter();
+  if (links_ != nullptr) links_->worker_wakes();
+}
 
 void Seat::leave() {
+  if (bytes_) bytes_->leave();
   cursors_.clear();
+  if (links_ != nullptr) {
+    drive_links();
+    links_->worker_sleeps();
+  }
   fabric_.crowd().leave();
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <leat/base/clock.hpp>
+#include <leat/comm/wire/byte_seat.hpp>
 #include <leat/core/bell.hpp>
 #include <leat/core/doorbell.hpp>
 #include <leat/core/park_mask.hpp>
@@ -25,6 +26,7 @@
 namespace leat::comm {
 
 class Fabric;
+class Links;
 
 /// What a worker's coordination cost so far. Written by its own thread.
 struct SeatCounters {
@@ -37,16 +39,24 @@ struct SeatCounters {
 
 class Seat : public std::enable_shared_from_this<Seat> {
  public:
-  Seat(Fabric& fabric, std::size_t index, std::size_t peers);
+  /// `index` among the workers of all processes.
+  Seat(Fabric& fabric, std::size_t index);
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  /// Workers of all processes, this one included.
   [[nodiscard]] std::size_t peers() const noexcept { return peers_; }
+  /// The number of the first worker of this process; this one's place among them; how many they are.
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+  [[nodiscard]] std::size_t place() const noexcept { return index_ - first_; }
+  [[nodiscard]] std::size_t neighbours() const noexcept { return neighbours_; }
   [[nodiscard]] Fabric& fabric() noexcept { return fabric_; }
   [[nodiscard]] core::Parker& parker() noexcept { return parker_; }
   [[nodiscard]] core::ReadyList& ready() noexcept { return ready_; }
   [[nodiscard]] SeatCounters& counters() noexcept { return counters_; }
+  /// Where messages go and come as bytes; null if none do.
+  [[nodiscard]] ByteSeat* bytes() noexcept { return bytes_.get(); }
 
   /// Says that something is in `bell`'s channel, whose receiver is worker `to`; wakes it if it
   /// sleeps.
@@ -62,15 +72,16 @@ class Seat : public std::enable_shared_from_this<Seat> {
   /// Makes what was committed to the log known to peers that sleep. Call after `log().commit`.
   void announce_log();
   /// Calls `read(entry)`, or `read(entry, writer)`, for each entry of each peer's log that this worker
-  /// has not read.
+  /// has not read. What came from other processes says itself who wrote it: `writer` is `peers()`.
   ///
   /// Returns: how many there were.
   template <class Read>
   std::size_t read_logs(Read&& read) {
     std::size_t count = 0;
-    std::size_t writer = 0;
+    std::size_t writer = first_;
     for (auto& cursor : cursors_) {
       if (writer == index_) ++writer;
+      if (writer == first_ + neighbours_) writer = peers_;  // the log of what came over links
       while (const auto* entry = cursor.peek()) {
         if constexpr (std::is_invocable_v<Read&, decltype(*entry), std::size_t>) {
           read(*entry, writer);
@@ -85,6 +96,17 @@ class Seat : public std::enable_shared_from_this<Seat> {
     counters_.batches_read += count;
     return count;
   }
+
+  // -- Links to other processes -------------------------------------------------------------------
+
+  /// Sends off what this worker has for other processes, and takes in what has come from there, if
+  /// there are any. Call once in each look for news.
+  void drive() {
+    if (links_ != nullptr) [[unlikely]]
+      drive_links();
+  }
+  /// There is something for other processes.
+  void has_unsent() noexcept { has_unsent_ = true; }
 
   // -- Sleeping -----------------------------------------------------------------------------------
 
@@ -102,14 +124,22 @@ class Seat : public std::enable_shared_from_this<Seat> {
  private:
   friend class Fabric;  // connects the cursors when all logs stand
 
+  void drive_links();
+
   Fabric& fabric_;
   std::size_t index_;
   std::size_t peers_;
+  std::size_t first_;
+  std::size_t neighbours_;
   core::Parker parker_;
   core::ReadyList ready_;
   queue::AppendLog log_;
-  std::vector<queue::AppendLog::Cursor> cursors_;  // into the peers' logs
+  // Into the logs of the peers of this process, then into that of the links.
+  std::vector<queue::AppendLog::Cursor> cursors_;
   SeatCounters counters_;
+  Links* links_ = nullptr;  // to other processes, if there are any
+  bool has_unsent_ = false;
+  std::unique_ptr<ByteSeat> bytes_;
 };
 
 }  // namespace leat::comm

@@ -1,5 +1,6 @@
 #include <leat/comm/spawn.hpp>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -24,8 +25,8 @@ namespace {
 void run_worker(Fabric& fabric, std::size_t index,
                 void (*body)(void* data, Seat& seat, std::string& where), void* data,
                 Ending& ending) {
-  os::set_thread_name("leat:work-" + std::to_string(index));
-  Seat& seat = fabric.seat(index);
+  os::set_thread_name("leat:work-" + std::to_string(fabric.first_worker() + index));
+  Seat& seat = fabric.seat(fabric.first_worker() + index);
   seat.enter();
   try {
     body(data, seat, ending.where);
@@ -34,7 +35,7 @@ void run_worker(Fabric& fabric, std::size_t index,
     ending.error = std::current_exception();
   } catch (...) {
     ending.error = std::current_exception();
-    std::string who = "worker " + std::to_string(index);
+    std::string who = "worker " + std::to_string(seat.index());
     if (!ending.where.empty()) who += ", " + ending.where;
     fabric.fail({std::move(who), message_of(ending.error), ending.error});
   }
@@ -59,7 +60,7 @@ std::vector<Ending> run_workers(Fabric& fabric,
   } catch (...) {  // the system gives no thread: those that run would wait for it forever
     const std::size_t index = threads.size();
     const auto error = std::current_exception();
-    const std::string who = "worker " + std::to_string(index);
+    const std::string who = "worker " + std::to_string(fabric.first_worker() + index);
     fabric.fail({who, "no thread for it: " + message_of(error), error});
     endings[index].error = error;
     for (std::size_t later = index + 1; later < endings.size(); ++later) {
@@ -72,8 +73,22 @@ std::vector<Ending> run_workers(Fabric& fabric,
   for (std::size_t index = 0; index < endings.size(); ++index) {
     Ending& ending = endings[index];
     if (ending.error && !ending.stopped) continue;
-    if (auto failure = fabric.failures().of(index)) {
+    if (auto failure = fabric.failures().of(fabric.first_worker() + index)) {
       ending = {std::move(failure->error), std::move(failure->where), false};
+    }
+  }
+  // If nobody here failed, it was another process, or the way there: that is everybody's ending.
+  const auto lost = fabric.finish();
+  const auto* const reason = fabric.stop().reason();
+  const bool is_from_elsewhere =
+      reason != nullptr && reason->exception &&
+      std::none_of(endings.begin(), endings.end(),
+                   [](const Ending& ending) { return ending.error && !ending.stopped; });
+  for (Ending& ending : endings) {
+    if (ending.stopped && is_from_elsewhere) {
+      ending = {reason->exception, {}, false};
+    } else if (!ending.error && lost) {
+      ending = {lost->exception, {}, false};
     }
   }
   return endings;

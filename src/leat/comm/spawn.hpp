@@ -23,7 +23,8 @@ struct Ending {
   bool stopped = false;      // it left because a peer failed
 };
 
-/// Calls `body(seat, where)` on threads `leat:work-N`, one per worker, and waits for all of them.
+/// Calls `body(seat, where)` on threads `leat:work-N`, one per worker of this process, and waits for all
+/// of them, and for the other processes if there are any.
 /// `where` is for the body to say whose code an exception came out of.
 std::vector<Ending> run_workers(Fabric& fabric,
                                 void (*body)(void* data, Seat& seat, std::string& where),

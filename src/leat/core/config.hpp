@@ -4,6 +4,7 @@
 
 #include <leat/base/clock.hpp>
 #include <leat/base/type_name.hpp>
+#include <leat/core/network.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -91,6 +92,14 @@ struct Config {
 
   /// Say on standard error how connecting goes. `--report`; one process has nothing to connect.
   bool report = false;
+
+  /// Carry messages between workers of this process as bytes. `--zerocopy`. For programs whose
+  /// messages may have to be put away from memory, and to try without a network what a network does
+  /// with records; typed messages are never slower.
+  bool zerocopy = false;
+
+  /// Several processes.
+  Network network{};
 
   /// Keep, for each count of progress, which worker it is of, so that
   /// `Worker::where_is_it_stuck` can name the worker. `--name-holders`. Makes a round of progress a

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -22,6 +24,12 @@ enum class Flag {
   spin,
   notify,
   holders,
+  fabric,
+  cluster,
+  secret,
+  insecure,
+  connect,
+  silence,
   help
 };
 
@@ -49,9 +57,18 @@ constexpr FlagName kFlagNames[] = {
     {"--idle-spin", Flag::spin, true},
     {"--notify", Flag::notify, true},
     {"--name-holders", Flag::holders, false},
+    {"--fabric", Flag::fabric, true},
+    {"--cluster", Flag::cluster, true},
+    {"--secret-file", Flag::secret, true},
+    {"--insecure", Flag::insecure, false},
+    {"--connect-timeout", Flag::connect, true},
+    {"--peer-timeout", Flag::silence, true},
     {"--help", Flag::help, false},
 };
 constexpr std::size_t kFlags = static_cast<std::size_t>(Flag::help) + 1;
+
+// In the order of FabricKind.
+constexpr std::string_view kFabrics[] = {"auto", "tcp", "shm"};
 
 // In the order of NotifyRule.
 constexpr std::string_view kNotifyRules[] = {"edge", "per_message", "first_then_trailing",
@@ -61,6 +78,8 @@ constexpr std::string_view kNotifyRules[] = {"edge", "per_message", "first_then_
 constexpr std::uint64_t kWorkersMax = 4096;
 constexpr std::uint64_t kProcessesMax = 65536;
 constexpr std::uint64_t kSpinMicrosMax = 1'000'000'000;
+constexpr std::uint64_t kConnectSecondsMax = 1'000'000;
+constexpr std::uint64_t kSilenceMillisMax = 1'000'000'000;
 
 constexpr std::string_view kUsage =
     R"(  -w, --workers, --threads NUM   worker threads (1)
@@ -69,11 +88,20 @@ constexpr std::string_view kUsage =
       --notify RULE              edge, per_message, first_then_trailing or on_done (edge): when workers
                                  tell each other of messages; for measurements
       --name-holders             keep book of which worker holds what, to say where a run is stuck
-  -n, --processes NUM            processes (1); more than one is not built yet
+  -z, --zerocopy                 carry messages between the workers of a process as bytes, too
+  -n, --processes NUM            processes (1); started by hand they meet over TCP, under
+                                 `leat launch` in shared memory
   -p, --process IDX              which of them this one is (0)
-  -h, --hostfile FILE            their addresses, one per line; with one process it is not read
+      --fabric KIND              tcp, shm (processes of one host) or auto (auto, which is tcp)
+  -h, --hostfile FILE            their addresses, one per line: name:port, [IPv6]:port or unix:/path
+                                 (localhost:2101, localhost:2102, ...)
+      --cluster WORD             processes that say another word are strangers (leat)
+      --secret-file FILE         what all processes know and nobody else; needed to listen on addresses
+                                 that others can reach, unless
+      --insecure                 says that everybody there is a friend
+      --connect-timeout SECONDS  how long to wait for the other processes (300)
+      --peer-timeout MILLIS      how long a process may be silent before it counts as lost (10000)
   -r, --report                   say how connecting goes
-  -z, --zerocopy                 serialized queues inside the process; not built yet
       --help                     this text; -h is the host file
 )";
 
@@ -95,10 +123,6 @@ Error unknown_flag(std::string_view word) {
                "hyphen"};
 }
 
-Error not_built(std::string_view flag, std::string_view what) {
-  return Error{std::string(flag) + ": not built yet: " + std::string(what)};
-}
-
 Result<std::uint64_t> whole_number(std::string_view flag, std::string_view text, std::uint64_t low,
                                    std::uint64_t high) {
   std::uint64_t number = 0;
@@ -114,7 +138,8 @@ Result<std::uint64_t> whole_number(std::string_view flag, std::string_view text,
 // What the flags said, before it is known how they agree.
 class Parser {
  public:
-  explicit Parser(std::span<const std::string_view> words) : words_(words) {}
+  Parser(std::span<const std::string_view> words, const Environment& environment)
+      : words_(words), environment_(environment) {}
 
   Result<ParsedArgs> run() {
     if (asks_for_help()) {
@@ -138,7 +163,9 @@ class Parser {
       }
       if (!taken) return std::move(taken).error();
     }
+    if (Result<void> taken = take_environment(); !taken) return std::move(taken).error();
     if (Result<void> agreed = check_processes(); !agreed) return std::move(agreed).error();
+    if (Result<void> read = read_hosts(); !read) return std::move(read).error();
     return std::move(out_);
   }
 
@@ -222,18 +249,51 @@ class Parser {
       case Flag::processes: {
         const auto number = whole_number(name.spelling, value, 0, kProcessesMax);
         if (!number) return number.error();
-        processes_ = std::max<std::uint64_t>(1, *number);  // 0 has always meant 1
+        network().processes = std::max<std::uint64_t>(1, *number);  // 0 has always meant 1
         return {};
       }
       case Flag::process: {
         const auto number = whole_number(name.spelling, value, 0, kProcessesMax - 1);
         if (!number) return number.error();
-        process_ = *number;
+        network().process = *number;
         return {};
       }
       case Flag::hostfile:
         if (value.empty()) return expected(name.spelling, "the name of a file", value);
+        hostfile_ = value;
         return {};
+      case Flag::fabric: {
+        const auto* const kind = std::find(std::begin(kFabrics), std::end(kFabrics), value);
+        if (kind == std::end(kFabrics)) return expected(name.spelling, "auto, tcp or shm", value);
+        network().fabric = static_cast<FabricKind>(kind - std::begin(kFabrics));
+        return {};
+      }
+      case Flag::cluster:
+        if (value.empty() || value.size() > kClusterBytesMax) {
+          return expected(name.spelling,
+                          "a word of 1 to " + std::to_string(kClusterBytesMax) + " bytes", value);
+        }
+        network().cluster = value;
+        return {};
+      case Flag::secret:
+        if (value.empty()) return expected(name.spelling, "the name of a file", value);
+        network().secret_file = value;
+        return {};
+      case Flag::insecure:
+        network().insecure = true;
+        return {};
+      case Flag::connect: {
+        const auto number = whole_number(name.spelling, value, 1, kConnectSecondsMax);
+        if (!number) return number.error();
+        network().connect_timeout = std::chrono::seconds(*number);
+        return {};
+      }
+      case Flag::silence: {
+        const auto number = whole_number(name.spelling, value, 100, kSilenceMillisMax);
+        if (!number) return number.error();
+        network().peer_timeout = std::chrono::milliseconds(*number);
+        return {};
+      }
       case Flag::report:
         out_.config.report = true;
         return {};
@@ -241,45 +301,107 @@ class Parser {
         out_.config.name_holders = true;
         return {};
       case Flag::zerocopy:
-        return not_built(name.spelling, "serialized queues; leave the flag out");
+        out_.config.zerocopy = true;
+        return {};
       case Flag::help:
         break;  // asks_for_help saw it
     }
     return {};
   }
 
-  Result<void> check_processes() const {
-    const std::string_view process_flag = seen_[static_cast<std::size_t>(Flag::process)];
-    if (process_ >= processes_) {
-      return expected(process_flag,
-                      "a number below that of processes, " + std::to_string(processes_),
-                      std::to_string(process_));
+  // What no flag said, the environment may say.
+  Result<void> take_environment() {
+    if (!environment_) return {};
+    struct Variable {
+      const char* name;
+      Flag flag;
+    };
+    constexpr Variable kVariables[] = {
+        {"LEAT_WORKERS", Flag::workers}, {"LEAT_PROCESSES", Flag::processes},
+        {"LEAT_PROCESS", Flag::process}, {"LEAT_FABRIC", Flag::fabric},
+        {"LEAT_CLUSTER", Flag::cluster}, {"LEAT_SECRET_FILE", Flag::secret}};
+    for (const auto& [name, flag] : kVariables) {
+      const char* const value = environment_(name);
+      if (value == nullptr || !spelt(flag).empty()) continue;
+      if (Result<void> taken = apply({name, flag, true}, value); !taken) return taken;
     }
-    if (processes_ > 1) {
-      return not_built(seen_[static_cast<std::size_t>(Flag::processes)],
-                       "expected 1 process, found \"" + std::to_string(processes_) +
-                           "\"; take more workers instead, with -w");
+    if (!spelt(Flag::processes).empty() || !spelt(Flag::hostfile).empty()) return {};
+    if (const char* const value = environment_("LEAT_LISTEN")) {
+      const auto number = whole_number("LEAT_LISTEN", value, 0, 1'000'000);
+      if (!number) return number.error();
+      network().listener = static_cast<int>(*number);
+    }
+    if (const char* const value = environment_("LEAT_HOSTS")) {
+      std::string_view left = value;
+      while (!left.empty()) {
+        const std::size_t comma = std::min(left.find(','), left.size());
+        network().hosts.emplace_back(left.substr(0, comma));
+        left.remove_prefix(std::min(comma + 1, left.size()));
+      }
     }
     return {};
   }
+
+  Result<void> check_processes() {
+    if (network().process < network().processes) return {};
+    const std::string_view flag = spelt(Flag::process);
+    return expected(flag.empty() ? "LEAT_PROCESS" : flag,
+                    "a number below that of processes, " + std::to_string(network().processes),
+                    std::to_string(network().process));
+  }
+
+  // One address per line, of the first lines as many as there are processes.
+  Result<void> read_hosts() {
+    const std::size_t processes = network().processes;
+    if (processes == 1) return {};
+    if (!hostfile_.empty()) {
+      const std::string_view flag = spelt(Flag::hostfile);
+      std::ifstream file{std::string(hostfile_)};
+      if (!file) return expected(flag, "a file that can be read", hostfile_);
+      network().hosts.clear();
+      for (std::string line; network().hosts.size() < processes && std::getline(file, line);) {
+        if (line.find_first_not_of(" \t\r") == std::string::npos) {
+          return Error{std::string(flag) + ": expected an address in line " +
+                       std::to_string(network().hosts.size() + 1) + " of " + quoted(hostfile_) +
+                       ", found an empty line"};
+        }
+        network().hosts.push_back(line);
+      }
+    }
+    if (network().hosts.empty() || network().hosts.size() == processes) return {};
+    return Error{(hostfile_.empty()
+                      ? std::string("LEAT_HOSTS")
+                      : std::string(spelt(Flag::hostfile)) + ": " + quoted(hostfile_)) +
+                 ": expected an address for each of " + std::to_string(processes) +
+                 " processes, found " + std::to_string(network().hosts.size())};
+  }
+
+  [[nodiscard]] Network& network() noexcept { return out_.config.network; }
+  // How a flag was spelt, if it was there.
+  [[nodiscard]] std::string_view spelt(Flag flag) const noexcept {
+    return seen_[static_cast<std::size_t>(flag)];
+  }
+
+  static constexpr std::size_t kClusterBytesMax = 64;
 
   std::span<const std::string_view> words_;
   std::size_t next_ = 0;
   ParsedArgs out_;
   std::string_view seen_[kFlags];  // how each flag was spelt where it was seen
-  std::uint64_t processes_ = 1;
-  std::uint64_t process_ = 0;
+  std::string_view hostfile_;
+  const Environment& environment_;
 };
 
 }  // namespace
 
-Result<ParsedArgs> parse_args(std::span<const std::string_view> words) {
-  return Parser(words).run();
+Result<ParsedArgs> parse_args(std::span<const std::string_view> words,
+                              const Environment& environment) {
+  return Parser(words, environment).run();
 }
 
 Result<ParsedArgs> parse_args(int argc, const char* const* argv) {
   const std::vector<std::string_view> words(argv + std::min(argc, 1), argv + argc);
-  return parse_args(words);
+  return parse_args(words, [](const char* name) -> const char* { return std::getenv(name); });
 }
 
 std::string_view usage() noexcept { return kUsage; }

@@ -1,6 +1,12 @@
 #include <leat/core/options.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,14 +80,89 @@ TEST(Options, TakeWhatMeansOneProcess) {
   EXPECT_EQ(parsed({"--processes=0"}).config.workers, 1U);
 }
 
-TEST(Options, AnswerNotBuiltYetWhereNetworksAreNeeded) {
-  EXPECT_EQ(refused({"-n", "2"}),
-            "-n: not built yet: expected 1 process, found \"2\"; take more workers instead, with "
-            "-w");
-  EXPECT_NE(refused({"--processes=4", "-p3"}).find("--processes: not built yet"),
-            std::string::npos);
-  EXPECT_EQ(refused({"-z"}), "-z: not built yet: serialized queues; leave the flag out");
-  EXPECT_NE(refused({"--zerocopy"}).find("--zerocopy: not built yet"), std::string::npos);
+TEST(Options, SayHowManyProcessesThereAreAndHowTheyMeet) {
+  const Network defaults = parsed({}).config.network;
+  EXPECT_EQ(defaults.processes, 1U);
+  EXPECT_EQ(defaults.process, 0U);
+  EXPECT_EQ(defaults.fabric, FabricKind::automatic);
+  EXPECT_TRUE(defaults.hosts.empty());
+  EXPECT_EQ(defaults.peer_timeout, std::chrono::seconds(10));
+  EXPECT_EQ(defaults.connect_timeout, std::chrono::seconds(300));
+  const ParsedArgs args =
+      parsed({"-n", "4", "-p3", "--fabric=shm", "--cluster", "blue", "-z", "--secret-file", "key",
+              "--insecure", "--connect-timeout=5", "--peer-timeout", "750"});
+  const Network& network = args.config.network;
+  EXPECT_EQ(network.processes, 4U);
+  EXPECT_EQ(network.process, 3U);
+  EXPECT_EQ(network.fabric, FabricKind::shm);
+  EXPECT_EQ(network.cluster, "blue");
+  EXPECT_EQ(network.secret_file, "key");
+  EXPECT_TRUE(network.insecure);
+  EXPECT_EQ(network.connect_timeout, std::chrono::seconds(5));
+  EXPECT_EQ(network.peer_timeout, std::chrono::milliseconds(750));
+  EXPECT_TRUE(args.config.zerocopy);
+  EXPECT_FALSE(parsed({}).config.zerocopy);
+  EXPECT_EQ(refused({"--fabric", "mpi"}), "--fabric: expected auto, tcp or shm, found \"mpi\"");
+  EXPECT_EQ(refused({"--cluster="}), "--cluster: expected a word of 1 to 64 bytes, found \"\"");
+  EXPECT_EQ(refused({"--peer-timeout", "9"}),
+            "--peer-timeout: expected a whole number from 100 to 1000000000, found \"9\"");
+}
+
+// A file of the test's own, gone with it.
+struct HostFile {
+  explicit HostFile(const std::string& text)
+      : name(testing::TempDir() + "leat_hosts_" + std::to_string(::getpid())) {
+    std::ofstream(name) << text;
+  }
+  ~HostFile() { std::filesystem::remove(name); }
+  std::string name;
+};
+
+TEST(Options, ReadAsManyLinesOfTheHostFileAsThereAreProcesses) {
+  const HostFile file("a:1\n127.0.0.1:2 [::1]:2\nunix:/three\n");
+  EXPECT_EQ(parsed({"-n2", "-h", file.name}).config.network.hosts,
+            (std::vector<std::string>{"a:1", "127.0.0.1:2 [::1]:2"}));
+  EXPECT_EQ(
+      refused({"-n4", "--hostfile", file.name}),
+      "--hostfile: \"" + file.name + "\": expected an address for each of 4 processes, found 3");
+  EXPECT_EQ(refused({"-n2", "-h", "/no/such/file"}),
+            "-h: expected a file that can be read, found \"/no/such/file\"");
+  const HostFile gap("a:1\n\nb:2\n");
+  EXPECT_NE(refused({"-n2", "-h", gap.name}).find("in line 2"), std::string::npos);
+}
+
+TEST(Options, AreSaidByTheEnvironmentWhereNoFlagSaysThem) {
+  const auto with = [](std::map<std::string, const char*> variables, const Words& words) {
+    return parse_args(words, [variables](const char* name) {
+      const auto at = variables.find(name);
+      return at == variables.end() ? nullptr : at->second;
+    });
+  };
+  const auto launched = with({{"LEAT_PROCESSES", "2"},
+                              {"LEAT_PROCESS", "1"},
+                              {"LEAT_FABRIC", "tcp"},
+                              {"LEAT_CLUSTER", "c"},
+                              {"LEAT_WORKERS", "3"},
+                              {"LEAT_HOSTS", "a:1,b:2"},
+                              {"LEAT_LISTEN", "7"}},
+                             {});
+  ASSERT_TRUE(launched);
+  EXPECT_EQ(launched->config.workers, 3U);
+  EXPECT_EQ(launched->config.network.processes, 2U);
+  EXPECT_EQ(launched->config.network.process, 1U);
+  EXPECT_EQ(launched->config.network.fabric, FabricKind::tcp);
+  EXPECT_EQ(launched->config.network.cluster, "c");
+  EXPECT_EQ(launched->config.network.hosts, (std::vector<std::string>{"a:1", "b:2"}));
+  EXPECT_EQ(launched->config.network.listener, 7);
+  const auto overridden =
+      with({{"LEAT_WORKERS", "3"}, {"LEAT_FABRIC", "tcp"}}, {"-w", "1", "--fabric", "shm"});
+  ASSERT_TRUE(overridden);
+  EXPECT_EQ(overridden->config.workers, 1U);
+  EXPECT_EQ(overridden->config.network.fabric, FabricKind::shm);
+  EXPECT_EQ(with({{"LEAT_PROCESSES", "many"}}, {}).error().message,
+            "LEAT_PROCESSES: expected a whole number from 0 to 65536, found \"many\"");
+  EXPECT_EQ(with({{"LEAT_PROCESSES", "2"}, {"LEAT_PROCESS", "2"}}, {}).error().message,
+            "LEAT_PROCESS: expected a number below that of processes, 2, found \"2\"");
 }
 
 TEST(Options, CheckTheIndexOfTheProcess) {
@@ -137,10 +218,30 @@ TEST(Options, RefuseAFlagGivenTwiceUnderAnyOfItsNames) {
 }
 
 TEST(Options, UsageNamesEveryFlag) {
-  for (const std::string_view flag :
-       {"-w", "--workers", "--threads", "-n", "--processes", "-p", "--process", "-h", "--hostfile",
-        "-r", "--report", "-z", "--zerocopy", "--progress-mode", "--idle-spin", "--notify",
-        "--name-holders", "--help"}) {
+  for (const std::string_view flag : {"-w",
+                                      "--workers",
+                                      "--threads",
+                                      "-n",
+                                      "--processes",
+                                      "-p",
+                                      "--process",
+                                      "-h",
+                                      "--hostfile",
+                                      "-r",
+                                      "--report",
+                                      "-z",
+                                      "--zerocopy",
+                                      "--progress-mode",
+                                      "--idle-spin",
+                                      "--notify",
+                                      "--name-holders",
+                                      "--fabric",
+                                      "--cluster",
+                                      "--secret-file",
+                                      "--insecure",
+                                      "--connect-timeout",
+                                      "--peer-timeout",
+                                      "--help"}) {
     EXPECT_NE(usage().find(flag), std::string_view::npos) << flag;
   }
 }

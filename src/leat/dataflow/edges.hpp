@@ -172,6 +172,31 @@ class ExchangePush final : public Push<T, C> {
   Route route_;
 };
 
+/// Sends each batch to all workers, the own one included. Its records count once for each of them.
+template <progress::Timestamp T, CopyableContainer C>
+class BroadcastPush final : public Push<T, C> {
+ public:
+  BroadcastPush(EdgeCount<T> count, comm::Sender<Message<T, C>> sender,
+                LocalPtr<progress::ChannelLog> log)
+      : count_(std::move(count)), sender_(std::move(sender)), log_(std::move(log)) {}
+
+  void push(Message<T, C>& message) override {
+    const std::size_t records = record_count(message.batch);
+    count_.produced(message.stamp, records * sender_.peers());
+    if (log_) [[unlikely]] {
+      for (std::size_t worker = 0; worker < sender_.peers(); ++worker) log_->sent(worker, records);
+    }
+    sender_.send_to_all(message);
+  }
+  void flush() override { sender_.done(); }
+  void release_spares() override { sender_.release_spares(); }
+
+ private:
+  EdgeCount<T> count_;
+  comm::Sender<Message<T, C>> sender_;
+  LocalPtr<progress::ChannelLog> log_;
+};
+
 /// Hands each batch to a user's distributor: `distribute(batch, give)`, where `give(worker,
 /// record)` sends.
 template <progress::Timestamp T, Drainable C, class Distribute>

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -29,7 +30,8 @@ template <class R>
 using ValueOf = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 
 /// Prints how workers failed; returns the exit code.
-int report(const std::vector<comm::Ending>& endings);
+/// The first of them is worker `first`.
+int report(const std::vector<comm::Ending>& endings, std::size_t first);
 int report(const Error& refusal, int exit_code, bool is_help);
 /// What `execute_from_args` makes of a command line.
 struct CommandLine {
@@ -43,17 +45,20 @@ CommandLine read_command_line(int argc, const char* const* argv);
 template <class F>
 concept TakesWords = std::is_invocable_v<const F&, Worker&, const std::vector<std::string>&>;
 Error no_workers();
+/// What the workers of this process share; connected to the other processes, if there are any.
+Result<std::unique_ptr<comm::Fabric>> make_fabric(const core::Config& config);
 const Clock& steady_clock();
 }  // namespace internal
 
-/// How a run ended: per worker its value, or the exception that left it.
+/// How a run ended: per worker of this process its value, or the exception that left it.
 template <class R>
 class [[nodiscard]] Outcome {
  public:
   using Value = internal::ValueOf<R>;
 
-  Outcome(std::vector<std::optional<Value>> values, std::vector<comm::Ending> endings)
-      : values_(std::move(values)), endings_(std::move(endings)) {}
+  Outcome(std::vector<std::optional<Value>> values, std::vector<comm::Ending> endings,
+          std::size_t first_worker = 0)
+      : values_(std::move(values)), endings_(std::move(endings)), first_worker_(first_worker) {}
   Outcome(Error refusal, int exit_code, bool is_help)
       : refusal_(std::move(refusal)), exit_code_(exit_code), is_help_(is_help) {}
 
@@ -65,8 +70,10 @@ class [[nodiscard]] Outcome {
     }
     return true;
   }
-  /// How many workers ran; 0 if the command line was refused.
+  /// How many workers ran in this process; 0 if none did.
   [[nodiscard]] std::size_t workers() const noexcept { return endings_.size(); }
+  /// The number of the first of them. Below, `index` counts from it.
+  [[nodiscard]] std::size_t first_worker() const noexcept { return first_worker_; }
   /// How worker `index` ended.
   [[nodiscard]] const comm::Ending& ending(std::size_t index) const { return endings_.at(index); }
   /// What worker `index` returned. Requires: it did; checked.
@@ -89,18 +96,23 @@ class [[nodiscard]] Outcome {
   /// Returns: 0; 1 if a worker failed; 2 if the command line was wrong.
   [[nodiscard]] int exit_code() const {
     return refusal_ ? internal::report(*refusal_, exit_code_, is_help_)
-                    : internal::report(endings_);
+                    : internal::report(endings_, first_worker_);
   }
 
  private:
   std::vector<std::optional<Value>> values_;
   std::vector<comm::Ending> endings_;
+  std::size_t first_worker_ = 0;
   std::optional<Error> refusal_;
   int exit_code_ = 0;
   bool is_help_ = false;
 };
 
-/// Runs `f(Worker&)` on every worker of a process, and waits for all.
+/// Runs `f(Worker&)` on every worker of this process, and waits for all. If there are several processes
+/// (`config.network`), finds the others first, and waits until they have ended, too.
+///
+/// Returns: how the workers of this process ended. If another process failed or was lost, that is how
+/// all of them did. A refusal, if the processes did not find each other.
 template <class F>
 auto execute(const core::Config& config, const F& f) {
   static_assert(std::is_invocable_v<const F&, Worker&>,
@@ -109,10 +121,11 @@ auto execute(const core::Config& config, const F& f) {
                 "a `mutable` lambda cannot be. Keep state inside it, per worker");
   using R = std::invoke_result_t<const F&, Worker&>;
   if (config.workers == 0) return Outcome<R>(internal::no_workers(), 2, false);
-  comm::Fabric fabric(config.workers, config.notify);
+  auto fabric = internal::make_fabric(config);
+  if (!fabric) return Outcome<R>(std::move(fabric).error(), 1, false);
   std::vector<std::optional<internal::ValueOf<R>>> values(config.workers);
   const Nanos begin = internal::steady_clock().now();  // what the logs of all workers count from
-  auto endings = comm::run_workers(fabric, [&](comm::Seat& seat, std::string& where) {
+  auto endings = comm::run_workers(**fabric, [&](comm::Seat& seat, std::string& where) {
     Worker worker(seat, config, &internal::steady_clock(), begin);
     struct NoteWhere {
       const Worker& worker;
@@ -122,13 +135,13 @@ auto execute(const core::Config& config, const F& f) {
     const NoteWhere note{worker, where};
     if constexpr (std::is_void_v<R>) {
       f(worker);
-      values[seat.index()].emplace();
+      values[seat.place()].emplace();
     } else {
-      values[seat.index()].emplace(f(worker));
+      values[seat.place()].emplace(f(worker));
     }
     while (worker.has_dataflows()) worker.step_or_park();
   });
-  return Outcome<R>(std::move(values), std::move(endings));
+  return Outcome<R>(std::move(values), std::move(endings), (*fabric)->first_worker());
 }
 
 /// The same with the command line's flags: `-w N`, `--idle-spin MICROS`, ... (`--help` lists them).

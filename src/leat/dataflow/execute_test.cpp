@@ -381,7 +381,7 @@ TEST(ExecuteFromArgs, WrongFlagsAndValuesAreNamedAndNothingRuns) {
   refused({"-w", "none"}, {"-w", "a whole number", "none"});
   refused({"-w", "0"}, {"-w", "a whole number from 1", "0"});
   refused({"--progress-mode", "lazy"}, {"--progress-mode", "lazy"});
-  refused({"-n", "2"}, {"-n", "not built yet"});
+  refused({"-n", "2", "-p", "2"}, {"-p", "below that of processes", "2"});
   refused({"-w"}, {"-w"});
 }
 

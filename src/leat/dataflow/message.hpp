@@ -3,13 +3,25 @@
 //           the record.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
+#include <leat/base/codec.hpp>
+#include <leat/base/small_vector.hpp>
+#include <leat/base/usage_error.hpp>
+#include <leat/comm/wire/wire.hpp>
 #include <leat/dataflow/container.hpp>
 #include <leat/dataflow/stamp.hpp>
+#include <leat/progress/order.hpp>
 
 namespace leat::dataflow {
+
+/// At how many times one message may be on its way as bytes. One unless a capability set sent it.
+inline constexpr std::size_t kWireTimesMax = 1024;
 
 template <class T, Container C>
 struct Message {
@@ -93,3 +105,50 @@ template <class T, Container C>
 using PullPtr = std::unique_ptr<Pull<T, C>, LetGo>;
 
 }  // namespace leat::dataflow
+
+/// The number of times, the times, then the batch.
+template <class T, class C>
+struct leat::comm::Wire<leat::dataflow::Message<T, C>> {
+  using Message = dataflow::Message<T, C>;
+
+  static constexpr bool kCan = Encodable<T> && Encodable<C>;
+
+  static void encode(ByteSink& sink, const Message& message) {
+    const auto times = message.stamp.times();
+    if (times.size() > dataflow::kWireTimesMax) {
+      throw UsageError("a message to another worker",
+                       "at most " + std::to_string(dataflow::kWireTimesMax) + " times",
+                       std::to_string(times.size()), "send with fewer capabilities at once");
+    }
+    sink.write_plain(std::uint64_t{times.size()});
+    for (const T& time : times) Codec<T>::encode(sink, time);
+    Codec<C>::encode(sink, message.batch);
+  }
+  [[nodiscard]] static bool decode(ByteSource& from, Message& into) {
+    std::size_t many = 0;
+    if (!from.read_count(many, Codec<T>::kBytesMin)) return false;
+    if (many == 1) [[likely]] {
+      T time{};
+      if (!Codec<T>::decode(from, time)) return false;
+      into.stamp = dataflow::Stamp<T>(std::move(time));
+      return Codec<C>::decode(from, into.batch);
+    }
+    if (many == 0) return from.fail("records without a time");
+    if (many > dataflow::kWireTimesMax) {
+      return from.fail("records at too many times", many, dataflow::kWireTimesMax);
+    }
+    SmallVector<T, 1> times;
+    for (; many > 0; --many) {
+      T time{};
+      if (!Codec<T>::decode(from, time)) return false;
+      for (const T& other : times) {
+        if (progress::less_equal(other, time) || progress::less_equal(time, other))
+          return from.fail("records at times of which one is before another");
+      }
+      times.push_back(std::move(time));
+    }
+    into.stamp = dataflow::Stamp<T>(std::span<const T>(times.data(), times.size()));
+    return Codec<C>::decode(from, into.batch);
+  }
+  static void empty(Message& message) { message.batch.clear(); }
+};

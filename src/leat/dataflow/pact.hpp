@@ -2,7 +2,9 @@
 //             pipeline             they stay on their worker
 //             exchange_by(route)   a record goes to worker route(record) mod peers
 //             distribute_by(d)     `d(batch, give)` gives each record to a worker of its choice
-// Limits    A pact moves records; it cannot copy or drop any, since progress counts them once.
+//             to_all               each record goes to every worker
+// Limits    A pact moves records; it cannot copy or drop any, since progress counts them once. The one
+//           that does counts them for each worker.
 #pragma once
 
 #include <concepts>
@@ -135,8 +137,27 @@ struct Distribute {
   }
 };
 
+struct ToAll {
+  static constexpr const char* kName = "broadcast";
+
+  template <Container C, progress::Timestamp T>
+  EdgeEnds<T, C> connect(Connection<T> at) const {
+    static_assert(Sendable<RecordOf<C>> && Sendable<C>,
+                  "to_all: these records must stay on their worker; use pipeline");
+    static_assert(CopyableContainer<C>, "to_all: batches must be copyable to reach all workers");
+    if (at.scope.context->seat.peers() == 1) return pipeline_ends<C>(std::move(at));
+    auto [sender, receiver] = internal::input_channel<C>(at, kName);
+    return {std::make_unique<BroadcastPush<T, C>>(std::move(at.count), std::move(sender), at.log),
+            std::make_unique<ChannelPull<T, C>>(std::move(receiver), at.log)};
+  }
+};
+
 /// Records stay on their worker.
 inline constexpr Pipeline pipeline{};
+
+/// Each record goes to every worker. Where bytes carry it, a batch is encoded once, and sent once to
+/// each process.
+inline constexpr ToAll to_all{};
 
 /// Records go where `route` says.
 template <class Route>

@@ -33,6 +33,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <leat/base/fields.hpp>
+
 namespace leat::progress {
 
 /// What stands in a log instead of a batch; the entry's tag is the dataflow's root scope.
@@ -42,6 +44,7 @@ struct Farewell {
   /// The tag of the one of a worker that leaves.
   static constexpr std::uint64_t kLeaves = ~std::uint64_t{0};
 };
+LEAT_FIELDS(Farewell, from);
 
 class Cancellations {
  public:

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <leat/base/function.hpp>
@@ -33,6 +34,12 @@ namespace leat::progress {
 
 using ScopeId = std::uint64_t;
 
+/// Throws UsageError: batches of such times cannot be sent to other processes.
+[[noreturn]] void refuse_times(std::string_view type);
+
+/// Throws CommError: another process sent a batch that is none of its scope's.
+[[noreturn]] void refuse_batch(ScopeId scope, const WireBatch& batch, const std::string& what);
+
 /// Where a scope takes its peers' batches.
 class ScopeInbox {
  public:
@@ -41,6 +48,8 @@ class ScopeInbox {
   ScopeInbox& operator=(const ScopeInbox&) = delete;
   virtual ~ScopeInbox() = default;
   virtual void absorb(const queue::EntryHeader& entry) = 0;
+  /// The same, of a worker of another process.
+  virtual void absorb_bytes(const WireBatch& batch) = 0;
 };
 
 class ProgressPlane final : public core::Surroundings {
@@ -50,6 +59,8 @@ class ProgressPlane final : public core::Surroundings {
       : seat_(seat), mode_(mode), logs_(logs), cancellations_(seat.peers()) {}
 
   [[nodiscard]] std::size_t peers() const noexcept { return seat_.peers(); }
+  /// Whether some of them are in other processes.
+  [[nodiscard]] bool has_links() const noexcept { return seat_.peers() != seat_.neighbours(); }
   [[nodiscard]] core::ProgressMode mode() const noexcept { return mode_; }
   [[nodiscard]] comm::Seat& seat() noexcept { return seat_; }
   [[nodiscard]] const core::LogRegistry* logs() const noexcept { return logs_; }
@@ -136,8 +147,10 @@ class ProgressPlane final : public core::Surroundings {
 
   Slot& slot(ScopeId scope);
   void publish_farewell(ScopeId tag);
-  void read_farewell(const queue::EntryHeader& entry);
+  void read_farewell(std::uint64_t tag, std::size_t from);
   void dispatch(const queue::EntryHeader& entry);
+  void hand_over(ScopeInbox& inbox, const queue::EntryHeader& entry, std::size_t from);
+  [[nodiscard]] static bool is_farewell(const queue::EntryHeader& entry) noexcept;
 
   comm::Seat& seat_;
   core::ProgressMode mode_;

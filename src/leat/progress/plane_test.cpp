@@ -21,6 +21,7 @@ struct Inbox final : ScopeInbox {
   void absorb(const queue::EntryHeader& entry) override {
     got.push_back(batch_of<Time>(entry).front().time);
   }
+  void absorb_bytes(const WireBatch&) override { ADD_FAILURE() << "there is one process"; }
   std::vector<Time> got;
 };
 
@@ -70,6 +71,7 @@ TEST(ProgressPlane, ABatchIsWholeAndKeepsPortsTimesAndCounts) {
       }
       text += "| ";
     }
+    void absorb_bytes(const WireBatch&) override { ADD_FAILURE() << "there is one process"; }
     std::string text;
   };
   World world(2);

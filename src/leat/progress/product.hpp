@@ -16,6 +16,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <leat/base/codec/codec.hpp>
 #include <leat/base/fields.hpp>
 #include <leat/progress/order.hpp>
 #include <leat/progress/print.hpp>
@@ -78,5 +79,19 @@ struct std::hash<leat::progress::Product<Outer, Inner>> {
   std::size_t operator()(const leat::progress::Product<Outer, Inner>& time) const {
     return static_cast<std::size_t>(
         leat::progress::TimeHash<leat::progress::Product<Outer, Inner>>{}(time));
+  }
+};
+
+/// The outer time, then the inner one.
+template <class Outer, class Inner>
+  requires leat::Encodable<Outer> && leat::Encodable<Inner>
+struct leat::Codec<leat::progress::Product<Outer, Inner>> {
+  static constexpr std::size_t kBytesMin = Codec<Outer>::kBytesMin + Codec<Inner>::kBytesMin;
+  static void encode(ByteSink& sink, const progress::Product<Outer, Inner>& time) {
+    Codec<Outer>::encode(sink, time.outer);
+    Codec<Inner>::encode(sink, time.inner);
+  }
+  [[nodiscard]] static bool decode(ByteSource& from, progress::Product<Outer, Inner>& to) {
+    return Codec<Outer>::decode(from, to.outer) && Codec<Inner>::decode(from, to.inner);
   }
 };

@@ -89,6 +89,7 @@ class Subgraph final : public ScopeInbox, core::Keeper {
         children_(1),
         counts_(1),
         watch_(ScopeWatch<T>::if_wanted(plane)) {
+    if (!Encodable<T> && plane_.has_links()) refuse_times(type_name<T>());
     children_[0].name = name_;
     plane_.announce(id_);
   }
@@ -244,6 +245,29 @@ class Subgraph final : public ScopeInbox, core::Keeper {
     const auto changes = batch_of<T>(entry);
     apply_all(changes.size(), [&](std::size_t i) -> const LoggedChange<T>& { return changes[i]; });
     self_.activate();
+  }
+
+  /// The same of a batch that came as bytes; what it says of ports that are not there is refused.
+  void absorb_bytes(const WireBatch& batch) override {
+    if (batch.type_hash != type_hash<LoggedChange<T>>())
+      refuse_batch(id_, batch, "its times are of another type");
+    if constexpr (Encodable<T>) {
+      ByteSource from(batch.bytes);
+      arrived_.clear();
+      for (std::uint32_t i = 0; i < batch.count; ++i) {
+        auto& change = arrived_.emplace_back();
+        if (!Codec<LoggedChange<T>>::decode(from, change))
+          refuse_batch(id_, batch, from.error().message);
+        if (change.port >= tracker_.ports().size())
+          refuse_batch(id_, batch, "there is no port " + std::to_string(change.port));
+      }
+      if (watch_) [[unlikely]]
+        watch_->absorbed(tracker_.ports(), std::span<const LoggedChange<T>>(arrived_),
+                         plane_.reading());
+      apply_all(arrived_.size(),
+                [&](std::size_t i) -> const LoggedChange<T>& { return arrived_[i]; });
+      self_.activate();
+    }
   }
 
   /// The parent's frontier at one of this scope's inputs changed.
@@ -714,6 +738,7 @@ class Subgraph final : public ScopeInbox, core::Keeper {
   typename Ledger<T>::Changes valid_;        // what was checked and is not published
   Boundary<T>* boundary_ = nullptr;
   std::vector<Crossing> crossings_;
+  std::vector<LoggedChange<T>> arrived_;  // of one batch from another process
   std::size_t live_children_ = 0;
   std::uint32_t resume_ = 0;  // where the last run ended for want of fuel
   bool sealed_ = false;

@@ -49,6 +49,7 @@
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
 #include <leat/base/check.hpp>
+#include <leat/base/codec.hpp>
 #include <leat/base/mutant.hpp>
 #include <leat/base/plain.hpp>
 #include <leat/base/type_name.hpp>
@@ -74,6 +75,8 @@ struct EntryOps {
   void (*copy)(const std::byte* from, std::byte* to, std::size_t count);
   /// Ends the life of `count` records; null if there is nothing to do.
   void (*destroy)(std::byte* records, std::size_t count) noexcept;
+  /// Appends the encoding of `count` records; null if the type has no codec.
+  void (*encode)(const std::byte* records, std::size_t count, ByteSink& sink);
 };
 
 namespace internal {
@@ -82,7 +85,7 @@ template <class T>
 constexpr EntryOps make_entry_ops() noexcept {
   static_assert(alignof(T) <= 16, "payloads of log entries are aligned to 16 bytes");
   static_assert(std::is_nothrow_destructible_v<T>);
-  EntryOps ops{type_hash<T>(), type_name<T>(), sizeof(T), nullptr, nullptr};
+  EntryOps ops{type_hash<T>(), type_name<T>(), sizeof(T), nullptr, nullptr, nullptr};
   if constexpr (std::is_copy_constructible_v<T>) {
     ops.copy = [](const std::byte* from, std::byte* to, std::size_t count) {
       std::uninitialized_copy_n(std::launder(reinterpret_cast<const T*>(from)), count,
@@ -92,6 +95,12 @@ constexpr EntryOps make_entry_ops() noexcept {
   if constexpr (!std::is_trivially_destructible_v<T>) {
     ops.destroy = [](std::byte* records, std::size_t count) noexcept {
       std::destroy_n(std::launder(reinterpret_cast<T*>(records)), count);
+    };
+  }
+  if constexpr (Encodable<T>) {
+    ops.encode = [](const std::byte* records, std::size_t count, ByteSink& sink) {
+      const T* const first = std::launder(reinterpret_cast<const T*>(records));
+      for (std::size_t i = 0; i < count; ++i) Codec<T>::encode(sink, first[i]);
     };
   }
   return ops;

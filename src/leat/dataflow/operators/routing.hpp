@@ -1,14 +1,11 @@
 // What      Moving records between workers: exchange (each to one), broadcast (each to all).
 #pragma once
 
-#include <cstdint>
 #include <source_location>
 #include <utility>
-#include <vector>
 
 #include <leat/dataflow/builder.hpp>
 #include <leat/dataflow/hash.hpp>
-#include <leat/dataflow/operators/map.hpp>
 
 namespace leat::dataflow {
 
@@ -44,21 +41,20 @@ class BroadcastOp : public Named<BroadcastOp> {
   explicit BroadcastOp(std::source_location where) : Named<BroadcastOp>("broadcast", where) {}
 
   template <progress::Timestamp T, Container C>
-  auto apply(Stream<T, C> stream) && {
+  Stream<T, C> apply(Stream<T, C> stream) && {
     using R = RecordOf<C>;
     static_assert(Copyable<R>, "broadcast: records must be copyable to reach all workers");
-    using Addressed = std::pair<std::uint64_t, R>;
-    const std::uint64_t peers = stream.scope_state()->context->seat.peers();
-    return std::move(stream) | flat_map<Addressed>([peers](R record, auto& out) {
-                                 for (std::uint64_t worker = 0; worker + 1 < peers; ++worker)
-                                   out({worker, record});
-                                 out({peers - 1, std::move(record)});
-                               }).named(this->name_.name + ": address") |
-           ExchangeOp([](const Addressed& record) { return record.first; }, this->name_.where)
-               .named(this->name_.name) |
-           map([](Addressed record) {
-             return std::move(record.second);
-           }).named(this->name_.name + ": strip");
+    OperatorBuilder<T> builder(stream.scope_state(), this->name_);
+    auto input = builder.new_input(stream, to_all);
+    auto [port, everywhere] = builder.template new_output<C>();
+    builder.set_interest(0, progress::FrontierInterest::never);
+    builder.build([&](auto) {
+      return [input = std::move(input), output = std::move(port)]() mutable {
+        input.for_each(
+            [&](auto& message) { output.session(message).give_batch(message.records()); });
+      };
+    });
+    return std::move(everywhere);
   }
 };
 
