@@ -15,8 +15,12 @@ namespace {
 
 namespace df = leat::dataflow;
 
-Sample rounds(std::size_t workers, std::uint64_t elements, std::uint64_t iterations) {
-  const auto shifts = on_workers(workers, [&](df::Worker& worker) {
+Sample rounds(std::size_t workers, std::uint64_t elements, std::uint64_t iterations,
+              bool as_bytes = false) {
+  core::Config config;
+  config.workers = workers;
+  config.zerocopy = as_bytes;
+  const auto shifts = on_workers(config, [&](df::Worker& worker) {
     std::uint64_t sum = 0;
     worker.dataflow([&](auto& scope) {
       std::vector<std::uint64_t> own;
@@ -63,6 +67,15 @@ int main(int argc, char** argv) {
                  .countable = workers == 1},
                 [&](std::uint64_t iterations) { return rounds(workers, elements, iterations); });
     }
+  }
+  // The same where messages between workers are carried as bytes.
+  for (const std::size_t workers : {2U, 4U}) {
+    suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)},
+                          {"elements", 1},
+                          {"carried", "bytes"}},
+               .iterations = workers > 2 ? 20'000U : 200'000U,
+               .tiny_iterations = 50},
+              [&](std::uint64_t iterations) { return rounds(workers, 1, iterations, true); });
   }
   return suite.finish();
 }

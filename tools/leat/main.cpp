@@ -3,6 +3,8 @@
 #include <leat/base/os/interrupt.hpp>
 #include "command.hpp"
 #include "compute.hpp"
+#include "launch/options.hpp"
+#include "launch/run.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "queues/options.hpp"
@@ -10,6 +12,7 @@
 #include "terminal.hpp"
 #include "version.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -78,6 +81,15 @@ int run(const RunQueues& options) {
   return finish({code, "", ""});
 }
 
+int run(const RunLaunch& options) {
+  const RealClock clock;
+  std::atomic<int> signal{0};
+  const os::InterruptWatcher watcher([&](int number) { signal = number; });
+  return run_launch(
+      options, {clock, [](std::string_view text) { print(stdout, text); },
+                [](std::string_view text) { print(stderr, text); }, [&] { return signal.load(); }});
+}
+
 }  // namespace
 }  // namespace leat::tool
 
@@ -91,6 +103,14 @@ int main(int argc, char** argv) {
     }
     if (const auto* options = std::get_if<RunQueues>(&queues)) return run(*options);
     return finish({ExitCode::ok, std::string(queues_help_text()), ""});
+  }
+  if (!words.empty() && words.front() == "launch") {
+    const auto launch = parse_launch(std::span(words).subspan(1));
+    if (const auto* failure = std::get_if<Failure>(&launch)) {
+      return finish({failure->code, "", "leat: " + failure->message + "\n"});
+    }
+    if (const auto* options = std::get_if<RunLaunch>(&launch)) return run(*options);
+    return finish({ExitCode::ok, std::string(launch_help_text()), ""});
   }
   const auto parsed = parse_command(words);
   if (const auto* failure = std::get_if<Failure>(&parsed)) {

@@ -216,6 +216,8 @@ Usage:
   leat run --help                 all options of that
   leat queues [command...]        look at the rings that processes share on this machine
   leat queues --help              all commands of that
+  leat launch [option...] PROGRAM start several processes of a program that share a dataflow
+  leat launch --help              all options of that
   leat --version
   leat --help
 
