@@ -223,6 +223,8 @@ def strangers(count=None):
             port = int(text.readline().rpartition(":")[2])
         one = start([example("hello"), "-n", 2, "-p", 0, "-h", file, "-r"])
         expect("listens" in one.stderr.readline(), "hello -p 0 does not listen")
+        reader = threading.Thread(target=one.stderr.read)  # it says whom it dropped
+        reader.start()
         draw = random.Random(7)
         for _ in range(int(count or 300)):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as stranger:
@@ -233,9 +235,7 @@ def strangers(count=None):
                     stranger.sendall(b"LATHELLO" + draw.randbytes(draw.randrange(300)))
                 elif kind == 3:
                     stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        reader = threading.Thread(target=one.stderr.read)
         two = start([example("hello"), "-n", 2, "-p", 1, "-h", file])
-        reader.start()
         code, out, err = finish(two, "hello -p 1, after strangers")
         expect(code == 0 and err == "" and len(out.splitlines()) == 5, f"hello -p 1, after strangers: {code}\n{out}{err}")
         out = one.stdout.read()

@@ -9,6 +9,7 @@
 // Ordering  turn  a pass -> the next one. And seq_cst: "leave word, then try for the turn" against
 //                 "let it go, then look for word": one of the two sees the other. The word itself
 //                 carries what was made visible before it.
+//           Words are exchanged: a store would cut off what the word before it carried.
 //           The relaxed load before a mere look decides only whether to try.
 // Source    Ours.
 #pragma once
@@ -36,7 +37,7 @@ class alignas(kCacheLine) Turn {
   template <class Pass>
   void take(bool has_more, Pass&& pass) {
     if (has_more) {
-      word_.store_seq_cst(1, word{});
+      leave_word();
     } else if (turn_.load_relaxed() != 0) {
       return;
     }
@@ -47,7 +48,15 @@ class alignas(kCacheLine) Turn {
   }
 
   /// Says that there is something, to whoever is at a pass or takes the turn next.
-  void leave_word() noexcept { word_.store_seq_cst(1, word{}); }
+  ///
+  /// An exchange, not a store: who leaves word after another one carries on what that one left.
+  void leave_word() noexcept {
+    if (LEAT_MUTANT("turn.word_is_a_store")) {
+      word_.store_seq_cst(1, word{});
+    } else {
+      word_.exchange_seq_cst(1, word{}, word{});
+    }
+  }
 
   /// Calls `pass()` when the turn is free; waits for it.
   template <class Pass>
