@@ -4,3 +4,4 @@
 
 #include <leat/actor.hpp>
 #include <leat/dataflow.hpp>
+#include <leat/tile.hpp>
