@@ -121,6 +121,18 @@ struct TypeOf {
 /// Makes a tenant of a vacant slot, which has its closure and its type, with a handle. `spawner`: null
 /// if it is a plain thread. If it throws, the closure has ended, and the slot is vacant.
 void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options);
+/// The same as without options, in a line of stores.
+inline void move_in_plainly(Actor& actor, const Actor& spawner) noexcept {
+  actor.daemon = false;
+  actor.kept = false;
+  actor.stows.store_relaxed(false);
+  actor.group = spawner.group;
+  actor.deadline = spawner.deadline;
+  actor.parent = Pid::root();
+  const ObjectLock::Guard guard(actor.lock, spawner.here->mark);
+  actor.live = true;
+  actor.handle = true;
+}
 /// Lets go of the handle.
 void drop_handle(Actor& actor) noexcept;
 /// Waits for the end. Returns: false if `deadline` came first.
@@ -254,7 +266,22 @@ JoinHandle<internal::ValueOf<F>> spawn(const SpawnOptions& options, F&& f) {
 
 template <class F>
 JoinHandle<internal::ValueOf<F>> spawn(F&& f) {
-  return spawn(SpawnOptions{}, std::forward<F>(f));
+  Actor* const self = this_actor();
+  if (self == nullptr) return spawn(SpawnOptions{}, std::forward<F>(f));
+  using Closure = std::decay_t<F>;
+  internal::check_closure<Closure>();
+  Worker& worker = worker_of(*self);
+  Actor& actor = worker.vacant();
+  try {
+    internal::store<Closure>(actor, std::forward<F>(f));
+  } catch (...) {
+    worker.give_back(actor);
+    throw;
+  }
+  actor.type = &internal::TypeOf<Closure>::kType;
+  internal::move_in_plainly(actor, *self);
+  worker.start(actor);
+  return JoinHandle<internal::ValueOf<F>>(actor);
 }
 
 /// The same for a child of `parent`, which gets a signal when the child ends; see signals.hpp.

@@ -33,6 +33,7 @@ Turn::Before Turn::attach(const PreemptKnobs& knobs, Yield yield, void* context)
   before.left = left_;
   before.edges_left = edges_left_;
   before.counted = counted_;
+  before.actor = actor_;
   alloc_interval_ = knobs.alloc_interval;
   edge_interval_ = knobs.edge_interval;
   slice_ = knobs.timeslice_cycles;
@@ -42,6 +43,8 @@ Turn::Before Turn::attach(const PreemptKnobs& knobs, Yield yield, void* context)
   context_ = context;
   signals_ = os::signal_mask();
   held_ = kScheduler;
+  actor_ = nullptr;
+  edges_left_ = edge_interval_;
   return before;
 }
 
@@ -58,6 +61,7 @@ void Turn::detach(const Before& before) noexcept {
   left_ = before.left;
   edges_left_ = before.edges_left;
   counted_ = before.counted;
+  actor_ = before.actor;
   timed_ = false;
 }
 

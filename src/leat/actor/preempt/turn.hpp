@@ -12,6 +12,7 @@
 //           code, `checkpoint()` where the author put one: each `interval` of them `look()` asks
 //           whether the slice is over, and if it is and nothing holds, calls `yield(context)` on the
 //           actor's stack. `yield` keeps the actor on this thread: it did not choose to be moved.
+//           It also says which actor runs on the thread: whoever goes over to one writes it.
 //           Structures of the runtime that actors enter put a NoPreempt around what must not be
 //           interrupted: code that is inlined into instrumented code is instrumented.
 // Invariants
@@ -50,6 +51,10 @@ struct PreemptKnobs {
   bool (*allocated)(void* context) = nullptr;
 };
 
+namespace internal {
+struct OnStack;  // see wait/object_lock.hpp
+}
+
 class Turn {
  public:
   using Yield = void (*)(void* context);
@@ -73,6 +78,7 @@ class Turn {
     std::uint32_t left = 0;
     std::uint32_t edges_left = 0;
     std::uint64_t counted = 0;
+    internal::OnStack* actor = nullptr;
   };
 
   /// This thread runs actors from now on, by these knobs; they are the runtime's, so several runtimes
@@ -84,11 +90,14 @@ class Turn {
   /// An actor runs from now on. `held`: what `end` gave when it was left.
   void begin(std::uint32_t held = 0) noexcept {
     left_ = alloc_interval_;
-    edges_left_ = edge_interval_;
     counted_ = 0;
     timed_ = false;
     held_ = held;
   }
+
+  /// The actor that runs from now on; null: the scheduler.
+  void set_actor(internal::OnStack* actor) noexcept { actor_ = actor; }
+  [[nodiscard]] internal::OnStack* actor() const noexcept { return actor_; }
 
   /// The scheduler runs from now on. Adds what the actor did to `reductions`.
   ///
@@ -100,9 +109,9 @@ class Turn {
     return held;
   }
 
-  /// Allocations and checkpoints since `begin`, and jumps as 1/32 each.
+  /// Allocations and checkpoints since `begin`, and jumps as 1/32 each, when their interval is full.
   [[nodiscard]] std::uint64_t reductions_now() const noexcept {
-    return counted_ + (alloc_interval_ - left_) + (edge_interval_ - edges_left_) / 32;
+    return counted_ + (alloc_interval_ - left_);
   }
 
   // -- by what the actor calls ----------------------------------------------------------------------
@@ -143,6 +152,7 @@ class Turn {
   [[nodiscard]] bool slice_is_over() noexcept;
   [[nodiscard]] bool may_yield() const noexcept;
 
+  internal::OnStack* actor_ = nullptr;
   std::uint32_t left_ = 0;
   std::uint32_t held_ = kScheduler;
   std::uint32_t edges_left_ = 0;

@@ -137,9 +137,7 @@ inline std::size_t Actor::offset_of_timer() noexcept { return offsetof(Actor, ti
 #pragma GCC diagnostic pop
 #endif
 
-/// The running actor; null on a plain thread. Asked of the stack pointer, so right after a switch.
-[[nodiscard]] inline Actor* this_actor() noexcept {
-  return static_cast<Actor*>(static_cast<internal::OnStack*>(current_owner()));
-}
+/// The running actor; null on a plain thread. Asked of the thread anew each time, so right after a switch.
+[[nodiscard]] inline Actor* this_actor() noexcept { return static_cast<Actor*>(turn().actor()); }
 
 }  // namespace leat::actor

@@ -254,31 +254,54 @@ void Scheduler::tell_failure(Pid pid, std::string_view name, const Exit& exit) c
   }
 }
 
-void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
-  if (actor.has_result) {
-    actor.type->drop_result(actor);
-    actor.has_result = false;
-  }
-  if (!actor.exit.ok()) [[unlikely]] {
-    const ExitKind kind = actor.exit.kind();
-    if (!actor.looked && kind != ExitKind::cancelled && kind != ExitKind::shutdown) {
-      tell_failure(actor.pid(), actor.name, actor.exit);
-    }
-    actor.exit = Exit();
-  }
-  if (!actor.name.empty()) [[unlikely]]
-    actor.name.clear();
-  actor.state.reset();
-  actor.orders.store_relaxed(0);  // the lock below orders it for later holders of the Pid
-  actor.deadline = kNever;
-  actor.shields = 0;
-  const ObjectLock::Guard guard(actor.lock, mark);
+namespace {
+
+// With the lock held. The Pid goes first, so that who asks by it how the actor ended is not told of
+// another's end.
+void end_tenancy(Actor& actor) noexcept {
   ++actor.generation;
   actor.ended = false;
   actor.left = false;
   actor.looked = false;
   actor.joined = false;
   actor.follows = false;
+}
+
+}  // namespace
+
+void Scheduler::vacate_failed(Actor& actor, SoloMark* mark) noexcept {
+  const Pid pid = actor.pid();
+  Exit exit;
+  bool looked = false;
+  {
+    const ObjectLock::Guard guard(actor.lock, mark);
+    looked = actor.looked;
+    exit = std::exchange(actor.exit, Exit());
+    end_tenancy(actor);
+  }
+  const ExitKind kind = exit.kind();
+  if (!looked && kind != ExitKind::cancelled && kind != ExitKind::shutdown) {
+    tell_failure(pid, actor.name, exit);
+  }
+}
+
+void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
+  if (actor.has_result) {
+    actor.type->drop_result(actor);
+    actor.has_result = false;
+  }
+  actor.state.reset();
+  actor.orders.store_relaxed(0);  // the lock below orders it for later holders of the Pid
+  actor.deadline = kNever;
+  actor.shields = 0;
+  if (actor.exit.ok()) [[likely]] {
+    const ObjectLock::Guard guard(actor.lock, mark);
+    end_tenancy(actor);
+  } else {
+    vacate_failed(actor, mark);
+  }
+  if (!actor.name.empty()) [[unlikely]]
+    actor.name.clear();
 }
 
 void Scheduler::recycle_from_outside(Actor& actor) noexcept {

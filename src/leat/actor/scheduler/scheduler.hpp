@@ -143,6 +143,7 @@ class Scheduler {
 
  private:
   bool tell_quiet(bool daemons) noexcept;
+  void vacate_failed(Actor& actor, SoloMark* mark) noexcept;
   void await_quiet(bool daemons);
   void run_thread(Worker& worker);
 

@@ -32,6 +32,7 @@ Worker::Attached::Attached(Worker& worker) noexcept
   // The thread's own: it does not move while it is attached.
   thread_local Carrier carrier;
   worker.carrier_ = &carrier;
+  worker.turn_ = &turn();
   const Config& config = worker.scheduler_.config();
   worker.before_ = turn().attach(
       {.alloc_interval = config.alloc_interval(),
@@ -384,6 +385,11 @@ void Worker::enqueue_woken(Actor& actor) noexcept {
     send_on(actor);
     return;
   }
+  run_soon(actor);
+}
+
+// It runs here next, unless a thief finds that this worker does not come to it.
+void Worker::run_soon(Actor& actor) noexcept {
   // Relaxed: only we put something there; what a thief takes meanwhile does not matter.
   Actor* before = lifo_.load_relaxed();
   if (before != nullptr) before = lifo_.exchange_acquire(nullptr, keep{});
@@ -434,10 +440,11 @@ void Worker::resume(Actor& actor) noexcept {
   if (!prepare(actor)) [[unlikely]] {
     actor.exit = Exit::failed("it got no stack: " + scheduler_.stacks().shortage().message);
     actor.type->drop_closure(actor);
-    finish(actor);
+    finish(actor, false);
     left(actor);
     return;
   }
+  turn_->set_actor(&actor);
   switch_to(*carrier_, own_, actor.fiber, this);
   settle();
 }
@@ -520,8 +527,14 @@ Actor& Worker::vacant() {
 void Worker::give_back(Actor& actor) noexcept { slots_.give(actor); }
 void Worker::start(Actor& actor) noexcept {
   count_started(actor.daemon);
-  enqueue(actor);
-  tell_others();
+  if (sharing_ == Sharing::solo) {
+    list_.push(actor);
+  } else if (actor.kept || migrate_) {
+    enqueue(actor);
+    tell_others();
+  } else {
+    run_soon(actor);  // its parent may be about to wait for it
+  }
 }
 
 // -- beginning and ending ------------------------------------------------------------------------
@@ -555,25 +568,59 @@ void Worker::enter(void* argument, void* message) {
 
 void Worker::end(Actor& self) noexcept {
   self.held = turn().end(self.reductions);
-  finish(self);
-  Actor* const next = choose();
-  departing_ = &self;
-  departure_ = Departure::ends;
-  switch_for_good(*carrier_, self.fiber, go_on_with(next), this);
+  if (sharing_ == Sharing::shared) {
+    finish(self, false);
+    Actor* const next = choose();
+    departing_ = &self;
+    departure_ = Departure::ends;
+    switch_for_good(*carrier_, self.fiber, go_on_with(next), this);
+  }
+  // Nobody else takes a stack or a slot from us before we have gone, so all is settled here; but for
+  // the stack, on which we still are.
+  const bool daemon = self.daemon;
+  const bool vacant = finish(self, true);
+  const Stack stack = take_stack(self);
+  if (vacant) {
+    turn_->set_actor(nullptr);  // what ends with it ends in nobody's name
+    recycle(self);
+  }
+  count_ended(daemon);
+  Fiber& next = go_on_with(choose());
+  stacks_.give(stack);
+  switch_for_good(*carrier_, self.fiber, next, this);
 }
 
-void Worker::finish(Actor& actor) noexcept {
+// `leaves`: its stack counts as left, too. Returns: whether its slot is vacant then.
+bool Worker::finish(Actor& actor, bool leaves) noexcept {
   {
     ObjectLock::Guard guard(actor.lock, mark);
-    if (actor.farewell == nullptr && actor.mailbox == nullptr && actor.bonds == nullptr) [[likely]] {
+    if (actor.farewell == nullptr && actor.mailbox == nullptr && actor.bonds == nullptr)
+        [[likely]] {
       actor.live = false;
       actor.ended = true;
-      actor.joiners.fire_all();
-      return;
+      actor.left = leaves;
+      fire_joiners(guard, actor);
+      return leaves && !actor.handle;
     }
     internal::free_names(guard, actor);
   }
   finish_with_estate(actor);
+  if (!leaves) return false;
+  const ObjectLock::Guard guard(actor.lock, mark);
+  actor.left = true;
+  return !actor.handle;
+}
+
+void Worker::fire_joiners(const ObjectLock::Guard& guard, Actor& actor) noexcept {
+  while (Waiter* const waiter = actor.joiners.first()) {
+    if (guard.is_by_mark() && waiter->who.actor() != nullptr) [[likely]] {
+      actor.joiners.remove(*waiter);
+      waiter->fired = true;
+      wake_solo(*waiter->who.actor());  // all who wait are ours
+    } else {
+      actor.joiners.fire(*waiter);
+    }
+  }
 }
 
 // Others are told of its end: by letters, and by exits.
@@ -592,16 +639,21 @@ void Worker::finish_with_estate(Actor& actor) noexcept {
   actor.looked = true;
 }
 
+// The stack is nobody's from now on; it is still to be given back.
+Stack Worker::take_stack(Actor& actor) noexcept {
+  if (std::exchange(actor.measured, false)) [[unlikely]] {
+    scheduler_.stack_report().add(actor.type->kind(), stack_used_bytes(actor.stack));
+  }
+  actor.stack.record().owner = nullptr;
+  if (actor.stows.load_relaxed()) [[unlikely]]  // its own
+    scheduler_.stower().count(-1);
+  return std::exchange(actor.stack, Stack());
+}
+
 void Worker::left(Actor& actor) noexcept {
   if (actor.stack) {
-    if (std::exchange(actor.measured, false)) [[unlikely]] {
-      scheduler_.stack_report().add(actor.type->kind(), stack_used_bytes(actor.stack));
-    }
-    actor.stack.record().owner = nullptr;
-    stacks_.give(actor.stack);
-    actor.stack = Stack();
-  }
-  if (actor.stows.load_relaxed()) [[unlikely]]  // its own
+    stacks_.give(take_stack(actor));
+  } else if (actor.stows.load_relaxed()) [[unlikely]]  // its own
     scheduler_.stower().count(-1);
   const bool daemon = actor.daemon;
   bool vacant = false;

@@ -4,7 +4,7 @@
 //           is nothing to do:
 //             actor A --switch--> actor B --switch--> actor C ... --switch--> worker: search, sleep
 //           Chosen from, in this order: every kLookEvery turns the inbox and the timers; who was
-//           woken last (at most kLifoMost times in a row); those that must stay here, and the
+//           woken or started last (at most kLifoMost times in a row); those that must stay here, and the
 //           queue, in turn; the inbox; other workers' queues.
 // Protocol  `yield`, `park` and `end` are called by the running actor. Each chooses, notes what is to
 //           become of the caller in `departing_`, and switches; whoever runs next calls `settle`
@@ -199,13 +199,16 @@ class alignas(kSector) Worker : public internal::Here {
   void enqueue_shared(Actor& actor) noexcept;
   void tell_others() noexcept;
   void send_on(Actor& actor) noexcept;
+  void run_soon(Actor& actor) noexcept;
 
   [[nodiscard]] bool prepare(Actor& actor) noexcept;
   void resume(Actor& actor) noexcept;
   [[nodiscard]] Fiber& go_on_with(Actor* next) noexcept;
   void leave(Actor& self, Actor* next) noexcept;
   void settle() noexcept;
-  void finish(Actor& actor) noexcept;
+  bool finish(Actor& actor, bool leaves) noexcept;
+  void fire_joiners(const ObjectLock::Guard& guard, Actor& actor) noexcept;
+  [[nodiscard]] Stack take_stack(Actor& actor) noexcept;
   void finish_with_estate(Actor& actor) noexcept;
   void left(Actor& actor) noexcept;
   void count_started(bool daemon) noexcept;
@@ -217,6 +220,7 @@ class alignas(kSector) Worker : public internal::Here {
   const std::size_t index_;
 
   Carrier* carrier_ = nullptr;  // of the thread that runs it
+  Turn* turn_ = nullptr;        // of the same
   Fiber own_;
   Actor* departing_ = nullptr;
   Departure departure_ = Departure::none;
@@ -272,6 +276,7 @@ inline Actor* Worker::choose() noexcept {
 // The way over is inlined up to the author's code: a return on another stack than its call was made
 // on is predicted wrongly, and costs more than all the rest.
 [[gnu::always_inline]] inline Fiber& Worker::go_on_with(Actor* next) noexcept {
+  turn_->set_actor(next);
   if (next == nullptr) [[unlikely]]
     return own_;
   next->here = this;
@@ -279,6 +284,7 @@ inline Actor* Worker::choose() noexcept {
     return next->fiber;
   if (prepare(*next)) [[likely]]
     return next->fiber;
+  turn_->set_actor(nullptr);
   list_.push(*next);  // without a stack it cannot run; our own stack takes care of it
   return own_;
 }

@@ -83,7 +83,7 @@ void before_lock() noexcept;
 
 /// Where the caller runs: as an actor, or as a worker's scheduler; null on a plain thread.
 [[nodiscard]] inline Here* here() noexcept {
-  if (const auto* const on = static_cast<OnStack*>(current_owner())) [[likely]]
+  if (const OnStack* const on = turn().actor()) [[likely]]
     return on->here;
   return attached();
 }
@@ -109,15 +109,13 @@ class ObjectLock {
   /// Holds the lock; may let go of it for a while.
   class [[nodiscard]] Guard {
    public:
-    explicit Guard(ObjectLock& lock) noexcept
-        : lock_(lock),
-          on_(static_cast<internal::OnStack*>(current_owner())),
-          mark_(lock.enter(mark_here())) {}
+    [[gnu::always_inline]] explicit Guard(ObjectLock& lock) noexcept
+        : lock_(lock), on_(turn().actor()), mark_(lock.enter(mark_here())) {}
     /// The same, if the caller knows its mark.
     Guard(ObjectLock& lock, SoloMark* mine) noexcept : lock_(lock), mark_(lock.enter(mine)) {}
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
-    ~Guard() {
+    [[gnu::always_inline]] ~Guard() {
       if (holds_) lock_.leave(mark_);
     }
 
@@ -125,7 +123,7 @@ class ObjectLock {
       lock_.leave(mark_);
       holds_ = false;
     }
-    void lock() noexcept {
+    [[gnu::always_inline]] void lock() noexcept {
       mark_ = lock_.enter(mark_here());
       holds_ = true;
     }
@@ -147,7 +145,7 @@ class ObjectLock {
   };
 
   /// For tests of the protocol: `mine` is the caller's mark, if it has one.
-  [[nodiscard]] SoloMark* enter(SoloMark* mine) noexcept {
+  [[nodiscard, gnu::always_inline]] SoloMark* enter(SoloMark* mine) noexcept {
     const auto my_holder = reinterpret_cast<std::uintptr_t>(mine);
     // Relaxed: only its own worker finds its mark here; it is looked at again below.
     if (mine != nullptr && holder_.load_relaxed() == my_holder) [[likely]] {
