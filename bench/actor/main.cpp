@@ -41,9 +41,12 @@ struct Lap2 {
 
 using Program = std::function<void(std::uint64_t iterations)>;
 
+// As many as any program has actors at a time: a stack that is used for the first time costs a fault.
+constexpr std::uint64_t kWarm = 10'000;
+
 Sample measured(Runtime& runtime, std::uint64_t iterations, const Program& program) {
   // Once before, so that stacks and slots are warm.
-  runtime.run([&] { program(iterations < 1000 ? iterations : 1000); });
+  runtime.run([&] { program(std::min(iterations, kWarm)); });
   const Lap2 watch;
   runtime.run([&] { program(iterations); });
   return Sample(watch.stop(), iterations);
@@ -307,7 +310,7 @@ Sample wheel(std::uint64_t n) {
 
 // A rival's program, on the thread that calls.
 Sample rival(const RivalProgram& program, std::uint64_t iterations) {
-  program.run(std::min<std::uint64_t>(iterations, 1000));
+  program.run(std::min(iterations, kWarm));
   const Lap2 watch;
   program.run(iterations);
   return Sample(watch.stop(), iterations);
@@ -345,7 +348,7 @@ Sample swept(const Point& point, std::uint64_t times) {
   std::vector<std::pair<std::string, double>> figures;
   for (const Entry& entry : kSwept) {
     const std::uint64_t iterations = times == 1 ? entry.iterations / 100 + 64 : entry.iterations;
-    runtime.run([&] { entry.program(std::min<std::uint64_t>(iterations, 1000)); });
+    runtime.run([&] { entry.program(std::min(iterations, kWarm)); });
     const Lap2 lap;
     runtime.run([&] { entry.program(iterations); });
     figures.emplace_back(
