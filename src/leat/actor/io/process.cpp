@@ -3,7 +3,6 @@
 #include <leat/actor/io/blocking.hpp>
 
 #include <cerrno>
-#include <csignal>
 
 namespace leat::actor {
 
@@ -15,7 +14,7 @@ Result<Process> Process::start(const std::vector<std::string>& words) {
   Result<Stream> input = Stream::adopt(std::move(program->input));
   Result<Stream> output = Stream::adopt(std::move(program->output));
   if (!exit || !input || !output) {
-    os::send_signal(*program, SIGKILL);
+    os::kill_program(*program);
     (void)os::reap(*program);
     return !exit ? exit.error() : !input ? input.error() : output.error();
   }
@@ -24,7 +23,7 @@ Result<Process> Process::start(const std::vector<std::string>& words) {
 
 Process::~Process() {
   if (!exit_ || end_) return;
-  os::send_signal(program_, SIGKILL);
+  os::kill_program(program_);
   (void)os::reap(program_);
 }
 

@@ -1,5 +1,7 @@
-// What      Address: where a socket is: an IPv4 or IPv6 address and a port, or a path in the file system.
-// Limits    `parse` knows numbers only; `look_up` asks the machine's resolver, and may wait for long.
+// What      Address: where a socket is: an IPv4 or IPv6 address and a port, or a path in the file
+//           system.
+// Limits    `parse` knows numbers only; `look_up` asks the machine's resolver, and may wait for
+//           long.
 #pragma once
 
 #include <leat/base/result.hpp>

@@ -92,6 +92,8 @@ void send_signal(const Program& program, int signal) noexcept {
   static_cast<void>(::kill(program.pid, signal));
 }
 
+void kill_program(const Program& program) noexcept { send_signal(program, SIGKILL); }
+
 Result<Descriptor> watch_signals(std::span<const int> signals) {
   sigset_t set;
   ::sigemptyset(&set);

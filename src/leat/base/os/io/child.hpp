@@ -1,8 +1,8 @@
-// What      Programs that run beside this one, and signals that come as bytes: both as descriptors that
-//           become readable.
+// What      Programs that run beside this one, and signals that come as bytes: both as descriptors
+//           that become readable.
 // Protocol  `start_program`; its `exit` becomes readable when the program has ended; then `reap`.
-// Limits    SIGCHLD is neither used nor changed: others may handle it. Who waits for any child of the
-//           process (wait, waitpid(-1)) takes ours along.
+// Limits    SIGCHLD is neither used nor changed: others may handle it. Who waits for any child of
+//           the process (wait, waitpid(-1)) takes ours along.
 // Source    pidfd_open(2), signalfd(2), posix_spawn(3).
 #pragma once
 
@@ -35,6 +35,8 @@ struct ProgramEnd {
 /// Takes the end of a program; waits for it.
 [[nodiscard]] ProgramEnd reap(const Program& program) noexcept;
 void send_signal(const Program& program, int signal) noexcept;
+/// Has it end at once (SIGKILL).
+void kill_program(const Program& program) noexcept;
 
 /// A descriptor from which these signals of the process are read. They are blocked in the calling
 /// thread: block them before other threads start, or those get them.

@@ -1,8 +1,8 @@
-// What      Poller: one thread waits for many descriptors at once, and hears which of them have become
-//           ready.
+// What      Poller: one thread waits for many descriptors at once, and hears which of them have
+//           become ready.
 // Protocol  `add` a descriptor with a number of one's own; `wait`; `remove` before it is closed.
-//           It is told when a descriptor becomes ready, and not again while it stays so: use it until
-//           it says that it would have to wait.
+//           It is told when a descriptor becomes ready, and not again while it stays so: use it
+//           until it says that it would have to wait.
 // Threads   `wait` by one; the others by any, also meanwhile.
 // Source    epoll(7), edges.
 #pragma once

@@ -1,7 +1,7 @@
-// What      What can be done with a descriptor without waiting: moving bytes, connecting, accepting; and
-//           how descriptors that do not wait are made.
-// Protocol  A call that would have to wait says `again`: wait until the descriptor is ready, call again.
-//           One that is interrupted by a signal is made again here.
+// What      What can be done with a descriptor without waiting: moving bytes, connecting,
+//           accepting; and how descriptors that do not wait are made.
+// Protocol  A call that would have to wait says `again`: wait until the descriptor is ready, call
+//           again. One that is interrupted by a signal is made again here.
 // Limits    A descriptor whose peer is gone raises no SIGPIPE: writing says EPIPE.
 #pragma once
 
