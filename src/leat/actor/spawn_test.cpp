@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <exception>
 #include <memory>
@@ -250,16 +251,19 @@ TEST_P(Everywhere, ADestructorMayWaitWhileItsActorIsCancelled) {
 TEST_P(Everywhere, AShieldPutsCancellationOff) {
   runtime.run([] {
     bool finished = false;
-    auto handle = spawn([&finished] {
+    std::atomic<bool> asked = false;  // also where it runs beside us
+    auto handle = spawn([&] {
       {
         const CancelShield shield;
-        for (int i = 0; i < 5; ++i) yield_now();
+        do yield_now();
+        while (!asked.load());
         finished = true;
       }
       yield_now();
       ADD_FAILURE() << "it went on";
     });
     handle.cancel();
+    asked.store(true);
     EXPECT_EQ(handle.join_result().exit.kind(), ExitKind::cancelled);
     EXPECT_TRUE(finished);
   });

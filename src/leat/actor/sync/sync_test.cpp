@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <stdexcept>
@@ -72,7 +73,7 @@ TEST_P(Sync, WhatIsToBeDoneOnceIsDoneByOneAndAwaitedByAll) {
 TEST_P(Sync, WhatWasToBeDoneOnceAndFailedIsDoneByTheNext) {
   Once once;
   int attempts = 0;
-  int failures = 0;
+  std::atomic<int> failures = 0;
   all(3, [&] {
     try {
       once.call([&] {
@@ -80,7 +81,7 @@ TEST_P(Sync, WhatWasToBeDoneOnceAndFailedIsDoneByTheNext) {
         if (++attempts < 3) throw std::runtime_error("not yet");
       });
     } catch (const std::runtime_error&) {
-      ++failures;  // one at a time: the others wait for us, or have not come
+      ++failures;
     }
   });
   EXPECT_EQ(attempts, 3);

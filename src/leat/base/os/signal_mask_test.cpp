@@ -17,7 +17,10 @@ TEST(SignalMask, ShowsThatAHandlerRuns) {
   ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
   std::raise(SIGUSR1);
   ::sigaction(SIGUSR1, &before, nullptr);
-  EXPECT_EQ(seen_in_handler, outside | (std::uint64_t{1} << (SIGUSR1 - 1)));
+  // A sanitizer's runtime may block more of them.
+  const std::uint64_t wanted = outside | (std::uint64_t{1} << (SIGUSR1 - 1));
+  EXPECT_NE(wanted, outside);
+  EXPECT_EQ(seen_in_handler & wanted, wanted);
   EXPECT_EQ(signal_mask(), outside);
 }
 
