@@ -239,11 +239,13 @@ class Spine {
   explicit Spine(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
   [[nodiscard]] static Result<void> check_config(const SpineConfig& config) {
-    for (const auto& [name, asked] : config.channels) {
+    for (const auto& entry : config.channels) {
+      const std::string& name = entry.first;
+      const ChannelConfig& asked = entry.second;
       std::optional<Error> error = Error{"configuration: asked for the channel \"" + name +
                                          "\"; found no channel of that name in the spine"};
       S probe{};
-      for_each_channel(probe, [&, &name = name, &asked = asked](const auto& channel) {
+      for_each_channel(probe, [&](const auto& channel) {
         if (channel.kName != name) return;
         error.reset();
         if (asked.mtu && !channel.kHasPayload) {
