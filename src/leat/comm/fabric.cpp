@@ -11,11 +11,11 @@
 namespace leat::comm {
 
 namespace {
-// Processes that were started together on this host share its CPUs.
+// Processes of one run share the CPUs of their host. If they are more than these, nobody has one for
+// itself, and polling takes it from those who are waited for.
 std::uint32_t cpus_of_this_process(std::size_t processes_here) {
-  const std::size_t all = static_cast<std::size_t>(os::runnable_cpus());
-  return static_cast<std::uint32_t>(
-      std::max<std::size_t>(all / std::max<std::size_t>(processes_here, 1), 1));
+  const auto all = static_cast<std::size_t>(os::runnable_cpus());
+  return static_cast<std::uint32_t>(all / std::max<std::size_t>(processes_here, 1));
 }
 }  // namespace
 

@@ -64,7 +64,8 @@ struct Config {
   /// Worker threads of this process, at least 1. `-w`.
   std::size_t workers = 1;
 
-  /// How long an idle worker polls before it sleeps; 0 sleeps at once. `--idle-spin`, microseconds.
+  /// How long an idle worker polls before it sleeps, and five times as long where some of its peers
+  /// are in other processes; 0 sleeps at once. `--idle-spin`, microseconds.
   /// More suits rounds of a few microseconds with a core for each worker; the barrier benchmark
   /// shows the effect.
   Nanos idle_spin = std::chrono::microseconds(10);

@@ -9,6 +9,11 @@
 namespace leat::dataflow {
 
 namespace {
+// What peers in other processes answer takes longer to come, and to be woken for it longer still.
+Nanos spin_of(const comm::Seat& seat, const core::Config& config) {
+  return seat.peers() == seat.neighbours() ? config.idle_spin : 5 * config.idle_spin;
+}
+
 // For workers that have no clock: time stands.
 const Clock& clock_or_none(const Clock* clock) {
   static const SettableClock none;
@@ -22,7 +27,7 @@ Worker::Worker(comm::Seat& seat, const core::Config& config, const Clock* clock,
       logs_(clock_or_none(clock), log_origin ? *log_origin : clock_or_none(clock).now()),
       plane_(seat, config.progress_mode, &logs_),
       scheduler_(plane_, seat.fabric().stop(), clock,
-                 core::IdlePolicy(config.idle_spin, &seat.fabric().crowd())),
+                 core::IdlePolicy(spin_of(seat, config), &seat.fabric().crowd())),
       context_{scheduler_, seat, plane_} {
   const auto fuel = [](std::size_t records) {
     return static_cast<std::int64_t>(std::max<std::size_t>(records, 1));
