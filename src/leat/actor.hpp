@@ -15,6 +15,7 @@
 #include <leat/actor/kit/server.hpp>
 #include <leat/actor/kit/state_machine.hpp>
 #include <leat/actor/local.hpp>
+#include <leat/actor/look/census.hpp>
 #include <leat/actor/mailbox/ask.hpp>
 #include <leat/actor/mailbox/post.hpp>
 #include <leat/actor/mailbox/receive.hpp>

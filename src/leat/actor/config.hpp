@@ -4,6 +4,7 @@
 // Source    smarm's Config.
 #pragma once
 
+#include <leat/actor/pid.hpp>
 #include <leat/actor/stack/stack.hpp>
 #include <leat/base/clock.hpp>
 #include <leat/core/idle_policy.hpp>
@@ -20,7 +21,6 @@
 namespace leat::actor {
 
 class Exit;
-class Pid;
 
 /// Allocations between two looks at the clock of the processor.
 inline constexpr std::uint32_t kDefaultAllocInterval = 128;
@@ -30,6 +30,15 @@ inline constexpr std::uint64_t kDefaultTimesliceCycles = 300'000;
 /// A scheduling group: actors that together get a share of each worker's time. 0 is that of all who
 /// are in no other.
 enum class Group : std::uint8_t { common = 0 };
+
+/// An actor that does not let others run.
+struct Stall {
+  Pid pid;
+  std::string name;
+  std::size_t worker = 0;
+  Nanos time{0};                   ///< for so long at least
+  std::vector<std::string> calls;  ///< under way in it, the innermost first
+};
 
 class Config {
  public:
@@ -66,6 +75,11 @@ class Config {
   /// Called with each message that its receiver will never see, since it has ended: whose it was, and
   /// its type. By whoever sends it, or by the worker on which the receiver ends. Default: it is counted.
   Config& on_dead_letter(std::function<void(Pid, std::string_view type)> tell);
+
+  /// Has `tell` called, by a thread of its own, when an actor has run for `after` without letting others
+  /// run; once for each such turn. Workers that do not sleep are interrupted by a signal twice in that time.
+  /// Not with virtual time.
+  Config& on_stall(Nanos after, std::function<void(const Stall&)> tell);
 
   /// An actor that overflows its stack, reads through null or divides by zero ends alone, killed;
   /// without this the process ends, and says which actor it was. Its frames are not unwound: what
@@ -120,6 +134,8 @@ class Config {
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
   [[nodiscard]] const auto& on_dead_letter() const noexcept { return on_dead_letter_; }
+  [[nodiscard]] const auto& on_stall() const noexcept { return on_stall_; }
+  [[nodiscard]] Nanos stall_after() const noexcept { return stall_after_; }
 
  private:
   Config();
@@ -142,6 +158,8 @@ class Config {
   const Clock* clock_ = nullptr;
   std::function<void(Pid, std::string_view, const Exit&)> on_lost_failure_;
   std::function<void(Pid, std::string_view)> on_dead_letter_;
+  std::function<void(const Stall&)> on_stall_;
+  Nanos stall_after_{0};
 };
 
 }  // namespace leat::actor

@@ -8,6 +8,7 @@ namespace leat::actor {
 void sleep_until(Nanos deadline) {
   check_cancelled();
   while (now_here() < deadline) {
+    note_wait({WaitKind::time}, deadline);
     doze(deadline);
     check_cancelled();
   }

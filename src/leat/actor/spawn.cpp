@@ -17,6 +17,7 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
   actor.group = spawner != nullptr ? spawner->group : 0;
   actor.deadline = spawner != nullptr ? spawner->deadline : kNever;
   actor.parent = options.parent;
+  actor.waits_for.store_relaxed(static_cast<std::uint32_t>(WaitKind::nothing));  // for reports
   try {
     if (options.group) [[unlikely]]
       actor.group = actor.scheduler->known_group(*options.group);
@@ -59,7 +60,7 @@ void drop_handle(Actor& actor) noexcept {
 bool await_end(Actor& actor, Nanos deadline) {
   ObjectLock::Guard guard(actor.lock);
   while (!actor.ended) {
-    if (wait(guard, actor.joiners, deadline) == Waited::timed_out && !actor.ended) return false;
+    if (wait(guard, actor.joiners, deadline, {WaitKind::end_of_actor, actor.pid().word()}) == Waited::timed_out && !actor.ended) return false;
   }
   actor.looked = true;
   actor.joined = true;

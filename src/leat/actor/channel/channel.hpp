@@ -75,7 +75,7 @@ class ChannelCore {
         victim.emplace(std::move(message));
         return Sent::dropped;
       } else if (bound_.on_full == OnFull::fail || !may_wait ||
-                 (wait(guard, waiting_senders_, deadline) == Waited::timed_out &&
+                 (wait(guard, waiting_senders_, deadline, {WaitKind::room}) == Waited::timed_out &&
                   queue_.size() >= bound_.messages && receiver_)) {
         return Sent::full;
       }
@@ -90,7 +90,7 @@ class ChannelCore {
     ObjectLock::Guard guard(lock_);
     while (queue_.empty()) {
       if (senders_ == 0) return std::nullopt;
-      if (wait(guard, waiting_receiver_, deadline) == Waited::timed_out) break;
+      if (wait(guard, waiting_receiver_, deadline, {WaitKind::message}) == Waited::timed_out) break;
     }
     return take();
   }

@@ -32,7 +32,7 @@ class OneshotCore {
   std::optional<T> receive(Nanos deadline) {
     ObjectLock::Guard guard(lock_);
     while (!value_ && promise_) {
-      if (wait(guard, waiting_, deadline) == Waited::timed_out) break;
+      if (wait(guard, waiting_, deadline, {WaitKind::answer}) == Waited::timed_out) break;
     }
     return std::exchange(value_, std::nullopt);
   }

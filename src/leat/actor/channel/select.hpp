@@ -128,7 +128,10 @@ std::size_t select(Arms... arms) {
       must_look =
           !internal::call_at(all, enlisted, [&](auto& arm) { return arm.enlist(waiter); }, kAll);
     }
-    if (!must_look) doze(deadline);
+    if (!must_look) {
+      note_wait({WaitKind::selection}, deadline);
+      doze(deadline);
+    }
     withdraw_all();
   }
 }

@@ -21,7 +21,14 @@ void BlockingThreads::run(Function<void()> call) {
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::move(call));
     if (calls_.size() > idle_ && threads_.size() < kThreadsMax) {
-      threads_.emplace_back([this] { serve(); });
+      try {
+        threads_.emplace_back([this] { serve(); });
+      } catch (...) {
+        if (threads_.empty()) {  // nobody would come to it
+          calls_.pop_back();
+          throw;
+        }
+      }
     }
   }
   more_.notify_one();

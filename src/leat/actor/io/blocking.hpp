@@ -1,12 +1,13 @@
-// What      blocking: has another thread do what would keep a worker from its actors: system calls that
-//           wait, C libraries, long computations.
+// What      blocking: has another thread do what would keep a worker from its actors: system calls
+//           that wait, C libraries, long computations.
 // Protocol  const std::string text = blocking([&] { return read_whole_file(path); });
 // Invariants
-//   (1) The actor goes on when the call has ended, also if it is cancelled meanwhile: so the call may use
-//       what lies on the actor's stack.
-// Limits    The call runs on a plain thread: what is an actor's (self, receive, ActorLocal) is not there. At
-//           most kThreadsMax run at a time, the others wait for a turn. On a plain thread, and with virtual
-//           time, it is a call.
+//   (1) The actor goes on when the call has ended, also if it is cancelled meanwhile: so the call
+//       may use what lies on the actor's stack.
+// Limits    Not in an actor whose stack may be put away (SpawnOptions::stows), if the call uses
+//           what lies on it. The call runs on a plain thread: what is an actor's (self, receive,
+//           ActorLocal) is not there. At most kThreadsMax run at a time, the others wait for a
+//           turn. On a plain thread, and with virtual time, it is a call.
 // Cost      A wake-up of a thread, and of a worker: some microseconds.
 // Source    Tokio's spawn_blocking.
 #pragma once

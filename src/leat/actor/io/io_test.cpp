@@ -90,7 +90,8 @@ TEST_P(Io, AHundredConnectionsTalkToOneListener) {
         ASSERT_TRUE(stream) << stream.error().message;
         EXPECT_EQ(stream->peer().port(), port);
         for (int round = 0; round < 5; ++round) {
-          const std::string text = "client " + std::to_string(i) + " round " + std::to_string(round);
+          const std::string text =
+              "client " + std::to_string(i) + " round " + std::to_string(round);
           ASSERT_TRUE(stream->write_all(text).ok());
           std::string back(text.size(), '\0');
           const Transfer got = stream->read_all(std::as_writable_bytes(std::span(back)));
@@ -152,6 +153,7 @@ TEST_P(Io, APeerThatIsGoneIsAnErrorAndNoSignal) {
     const Transfer put = ends->first.write_all(much);
     EXPECT_TRUE(put.error == EPIPE || put.error == ECONNRESET) << os::error_text(put.error);
     EXPECT_LT(put.count, much.size());
+    EXPECT_EQ(ends->second.write_all("x").error, EBADF);
     auto pipe = pipe_pair();
     ASSERT_TRUE(pipe);
     pipe->first.close();
@@ -283,7 +285,9 @@ TEST_P(Io, ProgramsAreFedReadAndWaitedFor) {
     ASSERT_TRUE(sleeps);
     sleeps->signal(SIGTERM);
     EXPECT_EQ(sleeps->wait()->signal, SIGTERM);
-    { auto dropped = Process::start({"sleep", "1000"}); }
+    {
+      auto dropped = Process::start({"sleep", "1000"});
+    }
     EXPECT_FALSE(Process::start({"/no/such/program"}));
     EXPECT_FALSE(Process::start({}));
   });

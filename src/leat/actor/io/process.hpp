@@ -1,10 +1,10 @@
-// What      Programs that an actor starts and waits for, signals that it waits for, and files: in blocking
-//           style.
+// What      Programs that an actor starts and waits for, signals that it waits for, and files: in
+//           blocking style.
 // Protocol  Process sort = *Process::start({"sort", "-n"});
-//           sort.input().write_all("2\n1\n");   sort.input().close();   ... sort.output().read(buffer) ...
-//           const ProgramEnd end = *sort.wait();
-// Limits    Signals: block them in main before the runtime is made (SignalWatch does it for the thread it
-//           is made in), or threads that do not block them get them.
+//           sort.input().write_all("2\n1\n");   sort.input().close();   ...
+//           sort.output().read(buffer) ... const ProgramEnd end = *sort.wait();
+// Limits    Signals: block them in main before the runtime is made (SignalWatch does it for the
+//           thread it is made in), or threads that do not block them get them.
 #pragma once
 
 #include <leat/actor/io/stream.hpp>

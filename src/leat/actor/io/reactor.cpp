@@ -120,7 +120,9 @@ bool Polled::wait_beyond(Side side, std::uint32_t seen, Nanos deadline) {
   Reactor::Watched& watched = *watched_;
   ObjectLock::Guard guard(watched.lock);
   while (edges(side) == seen) {
-    if (wait(guard, watched.waiting[static_cast<int>(side)], deadline) == Waited::timed_out &&
+    if (wait(guard, watched.waiting[static_cast<int>(side)], deadline,
+             {WaitKind::readiness, static_cast<std::uint64_t>(descriptor_.number())}) ==
+            Waited::timed_out &&
         edges(side) == seen) {
       return false;
     }
@@ -129,6 +131,7 @@ bool Polled::wait_beyond(Side side, std::uint32_t seen, Nanos deadline) {
 }
 
 os::Transfer Polled::timed_out() noexcept { return {0, ETIMEDOUT}; }
+os::Transfer Polled::closed() noexcept { return {0, EBADF}; }
 
 // Who always finds something to do lets others run now and then.
 void Polled::after_success() {

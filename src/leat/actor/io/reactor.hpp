@@ -1,14 +1,14 @@
-// What      Reactor: wakes actors when their descriptors become ready. One per runtime, with a thread that
-//           waits in the kernel; it is made when the first descriptor is watched.
-// Protocol  Reader: seen = edges; try to read; if that would wait, wait until edges is no longer `seen`;
-//           again. Reactor: the kernel says that something became readable: add one to edges, wake all
-//           who wait.
+// What      Reactor: wakes actors when their descriptors become ready. One per runtime, with a
+//           thread that waits in the kernel; it is made when the first descriptor is watched.
+// Protocol  Reader: seen = edges; try to read; if that would wait, wait until edges is no longer
+//           `seen`; again. Reactor: the kernel says that something became readable: add one to
+//           edges, wake all who wait.
 // Invariants
-//   (1) What becomes ready after a try that would have waited changes `edges` after `seen` was taken: so
-//       nobody waits for what is there.
+//   (1) What becomes ready after a try that would have waited changes `edges` after `seen` was
+//       taken: so nobody waits for what is there.
 //   (2) A Watched is never freed while the reactor lives; its generation tells tenants apart.
-// Limits    Files are always ready for the kernel: they go through `blocking`, see file.hpp. Not with
-//           virtual time: nothing that the world does is simulated.
+// Limits    Files are always ready for the kernel: they go through `blocking`, see File. Not
+//           with virtual time: nothing that the world does is simulated.
 // Cost      A wait: a lock, a switch, and a wake-up of a worker by another thread.
 // Source    Go's netpoller; epoll(7) by edges.
 #pragma once
@@ -90,7 +90,8 @@ class Polled {
   }
   ~Polled() { close(); }
 
-  /// Takes a descriptor that does not wait. Throws: UsageError on a plain thread, or with virtual time.
+  /// Takes a descriptor that does not wait. Throws: UsageError on a plain thread, or with virtual
+  /// time.
   [[nodiscard]] static Result<Polled> adopt(os::Descriptor descriptor);
 
   [[nodiscard]] int number() const noexcept { return descriptor_.number(); }
@@ -100,9 +101,10 @@ class Polled {
   enum class Side : unsigned char { read, write };
 
   /// Calls `attempt()`, a Transfer, until it is not told to come again, and waits in between. When
-  /// `deadline` has come first the error is ETIMEDOUT. Throws: Cancelled.
+  /// `deadline` has come first the error is ETIMEDOUT; EBADF if it is closed. Throws: Cancelled.
   template <class Attempt>
   os::Transfer until_done(Side side, Nanos deadline, Attempt&& attempt) {
+    if (watched_ == nullptr) return closed();
     for (;;) {
       const std::uint32_t seen = edges(side);
       const os::Transfer done = attempt();
@@ -120,6 +122,7 @@ class Polled {
   }
   [[nodiscard]] bool wait_beyond(Side side, std::uint32_t seen, Nanos deadline);
   [[nodiscard]] static os::Transfer timed_out() noexcept;
+  [[nodiscard]] static os::Transfer closed() noexcept;
   void after_success();
 
   Reactor* reactor_ = nullptr;

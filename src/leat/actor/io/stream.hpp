@@ -1,5 +1,5 @@
-// What      Streams, listeners and datagrams in blocking style: a call returns when it is done, and others
-//           run meanwhile. TCP, Unix sockets, pipes.
+// What      Streams, listeners and datagrams in blocking style: a call returns when it is done, and
+//           others run meanwhile. TCP, Unix sockets, pipes.
 // Protocol  Listener door = *Listener::open("127.0.0.1", 8080);
 //           for (;;) spawn([client = *door.accept()]() mutable {
 //             std::array<std::byte, 4096> buffer;
@@ -9,9 +9,9 @@
 //               if (!client.write_all(std::span(buffer).first(got.count)).ok()) return;
 //             }
 //           }).detach();
-// Limits    One reader and one writer at a time. A deadline is a time of `now_here()`; when it comes
-//           first the error is ETIMEDOUT. An actor that is cancelled while it waits has lost nothing but what
-//           a `write_all` had not written yet.
+// Limits    One reader and one writer at a time. A deadline is a time of `now_here()`; when it
+//           comes first the error is ETIMEDOUT. An actor that is cancelled while it waits has lost
+//           nothing but what a `write_all` had not written yet.
 // Cost      A call that need not wait: one system call.
 #pragma once
 
@@ -36,8 +36,8 @@ class Stream {
   /// Takes a descriptor that does not wait.
   [[nodiscard]] static Result<Stream> adopt(os::Descriptor descriptor);
 
-  /// Connects. Of a name, to the first of its addresses that answers; names are looked up by another
-  /// thread.
+  /// Connects. Of a name, to the first of its addresses that answers; names are looked up by
+  /// another thread.
   [[nodiscard]] static Result<Stream> connect(const Address& to, Nanos deadline = kNever);
   [[nodiscard]] static Result<Stream> connect(const std::string& host, std::uint16_t port,
                                               Nanos deadline = kNever);
@@ -85,8 +85,8 @@ class Listener {
   /// In the file system. What lies there already is in the way.
   [[nodiscard]] static Result<Listener> open_path(const std::string& path);
 
-  /// Waits for somebody to connect. An error is none of theirs: the process has no descriptors left, or
-  /// the deadline came first; it may be called again.
+  /// Waits for somebody to connect. An error is none of theirs: the process has no descriptors
+  /// left, or the deadline came first; it may be called again.
   [[nodiscard]] Result<Stream> accept(Nanos deadline = kNever);
 
   [[nodiscard]] std::uint16_t port() const noexcept { return address().port(); }

@@ -1,5 +1,5 @@
-// What      What the kits share: the patterns for a list of messages, and the way from a letter to the
-//           handler of its type.
+// What      What the kits share: the patterns for a list of messages, and the way from a letter to
+//           the handler of its type.
 // Limits    Internal.
 #pragma once
 

@@ -1,6 +1,7 @@
-// What      EventHub: an actor that hands each event to all handlers that were added to it, one after
-//           the other, in the order in which they were added.
-// Protocol  EventHub<Alarm> hub;   const auto id = hub.add([](const Alarm& a) { ... });   hub.notify(Alarm{});
+// What      EventHub: an actor that hands each event to all handlers that were added to it, one
+//           after the other, in the order in which they were added.
+// Protocol  EventHub<Alarm> hub;   const auto id = hub.add([](const Alarm& a) { ... });
+//           hub.notify(Alarm{});   hub.remove(id);
 // Invariants
 //   (1) A handler that throws is taken out, and its failure told; the others and the hub go on.
 // Source    Erlang's gen_event.
@@ -86,7 +87,8 @@ class EventHub {
 
   [[nodiscard]] Pid pid() const noexcept { return pid_; }
 
-  /// Adds a handler, which runs in the hub. Returns: its number, for `remove`; 0 if the hub has ended.
+  /// Adds a handler, which runs in the hub. Returns: its number, for `remove`; 0 if the hub has
+  /// ended.
   std::uint64_t add(std::function<void(const Event&)> handler) const {
     return ask(pid_, typename Hub::Add{std::move(handler)}).value.value_or(0);
   }

@@ -25,7 +25,8 @@ using std::chrono::seconds;
 // On the virtual clock, and in drawn schedules.
 template <class Program>
 void in_each(Program program) {
-  Runtime runtime(Config::virtual_time().on_lost_failure([](Pid, std::string_view, const Exit&) {}));
+  Runtime runtime(
+      Config::virtual_time().on_lost_failure([](Pid, std::string_view, const Exit&) {}));
   runtime.run(program);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const SimulationReport report = simulate({.seed = seed, .workers = 1 + seed % 3}, program);
@@ -103,6 +104,45 @@ TEST(Server, AnswersIsToldAndWaitsForTimeouts) {
   });
 }
 
+struct Watch {
+  Pid pid;
+};
+
+// Lets go of a monitor while its Down is in hand, and of one whose Down still lies in the mailbox.
+class Watcher : public Server<Watcher> {
+ public:
+  using Takes = Messages<Watch, Get>;
+
+  void handle(Watch watch) { watches_.emplace(watch.pid, monitor(watch.pid)); }
+  int handle(Get) { return ended_; }
+  void handle(Down down) {
+    ++ended_;
+    watches_.erase(down.pid);
+    if (ended_ == 2) watches_.clear();
+  }
+
+ private:
+  std::map<Pid, Monitor> watches_;
+  int ended_ = 0;
+};
+
+TEST(Server, MayLetGoOfAMonitorWhileItIsTold) {
+  in_each([] {
+    auto watcher = start_server<Watcher>();
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 4; ++i) {
+      handles.push_back(spawn([] { sleep_for(milliseconds(2)); }));
+      (void)watcher.ref.send(Watch{handles.back().pid()});
+    }
+    for (auto& handle : handles) handle.join();
+    while (*watcher.ref.ask(Get{}) < 2) yield_now();
+    sleep_for(milliseconds(5));
+    EXPECT_EQ(*watcher.ref.ask(Get{}), 2);
+    watcher.handle.cancel();
+    (void)watcher.handle.join_result();
+  });
+}
+
 TEST(Server, WhoBreaksItHearsThatThereIsNoAnswerAndItIsStartedAnew) {
   in_each([] {
     auto trace = std::make_shared<Trace>();
@@ -170,8 +210,7 @@ TEST(StateMachine, PutsOffWhatDoesNotSuitAndLeavesAStateInTime) {
     (void)door.ref.send(Unlock{});
     (void)door.ref.send(Push{3});
     EXPECT_EQ(*door.ref.ask(Where{}), Door::open);
-    EXPECT_EQ(trace->lines,
-              (std::vector<std::string>{"2>0", "push1", "0>1", "push2", "push3"}));
+    EXPECT_EQ(trace->lines, (std::vector<std::string>{"2>0", "push1", "0>1", "push2", "push3"}));
     sleep_for(milliseconds(900));
     (void)door.ref.send(Push{4});  // to the same state, which begins anew
     sleep_for(milliseconds(900));

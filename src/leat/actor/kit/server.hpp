@@ -1,23 +1,25 @@
-// What      Server: the loop of an actor that has a state, answers questions about it and is told things.
+// What      Server: the loop of an actor that has a state, answers questions about it and is told
+//           things.
 // Protocol  class Counter : public Server<Counter> {
 //            public:
 //             using Takes = Messages<Add, Get>;
 //             void handle(Add add) { count_ += add.by; }      // told: nobody waits
 //             int handle(Get) { return count_; }              // asked: Get::Reply is int
 //           };
-//           auto counter = start_server<Counter>();   counter.ref.send(Add{2});   *counter.ref.ask(Get{}) == 2
+//           auto counter = start_server<Counter>();
+//           counter.ref.send(Add{2});   *counter.ref.ask(Get{}) == 2
 //           Also, where the class has them:
 //             void init()                        before the first message
-//             void handle(Q, ReplyTo<R>)         a question that is answered later, or by somebody else
+//             void handle(Q, ReplyTo<R>)         a question that is answered later
 //             void handle(Down), handle(ExitSignal), handle(Signal)       signals
 //             void timeout()                     what timeout_after asked for
 //             void unexpected(std::string_view)  the type of a message that is not in Takes
-//             void terminate(const Exit&)        after the last message, however it ends but for a kill
+//             void terminate(const Exit&)        after the last message, however it ends
 // Invariants
 //   (1) Messages are handled one at a time, in the order of arrival, urgent ones first.
 //   (2) A handler that throws ends the server; who had asked hears that there is no answer.
-// Limits    A message that is not in Takes is dropped, and counted as a dead letter, unless the class
-//           has `unexpected`.
+// Limits    A message that is not in Takes is dropped, and counted as a dead letter, unless the
+//           class has `unexpected`.
 // Source    Erlang's gen_server.
 #pragma once
 
@@ -115,8 +117,8 @@ StartedServer<S> start_server() {
   return start_server<S>(SpawnOptions{});
 }
 
-/// A child that is a server, made of copies of `args` at each start; its actor registers `name` if it is
-/// free.
+/// A child that is a server, made of copies of `args` at each start; its actor registers `name` if
+/// it is free.
 template <class S, class... Args>
 [[nodiscard]] ChildSpec server_child(std::string name, Args... args) {
   ChildSpec spec;

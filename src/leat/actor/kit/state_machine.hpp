@@ -1,22 +1,26 @@
-// What      StateMachine: a server that is in one of several states, and puts off what does not suit the
-//           one it is in.
+// What      StateMachine: a server that is in one of several states, and puts off what does not
+//           suit the one it is in.
 // Protocol  enum class Door { open, closed };
 //           class Lock : public StateMachine<Lock, Door> {
 //            public:
 //             using Takes = Messages<Push, Code>;
 //             Lock() : StateMachine(Door::closed) {}
-//             void handle(Code code) { if (code.right) { go_to(Door::open); state_timeout(seconds(5)); } }
-//             void handle(Push&) { if (state() == Door::closed) return postpone(); ... }
+//             void handle(Code code) {
+//               if (!code.right) return;
+//               go_to(Door::open);
+//               state_timeout(seconds(5));
+//             }
+//             void handle(const Push& push) { if (state() == Door::closed) return postpone(); ... }
 //             void state_timeout_over() { go_to(Door::closed); }
 //           };
-//           Handlers are as those of a Server (init, signals, terminate, unexpected). One that may postpone
-//           takes its message by reference, and leaves it as it was if it does. Also:
+//           Handlers are as those of a Server (init, signals, terminate, unexpected). One that may
+//           postpone takes its message by reference, and leaves it as it was if it does. Also:
 //             void enter(State from)       after each change of state
 //             void state_timeout_over()    the state has lasted as long as state_timeout said
 //             void timeout()               as of Server
 // Invariants
-//   (1) What was postponed is handled after the next change of state, in the order in which it came, before
-//       what came later.
+//   (1) What was postponed is handled after the next change of state, in the order in which it
+//       came, before what came later.
 //   (2) A timeout of a state ends with the state.
 // Source    Erlang's gen_statem.
 #pragma once
@@ -69,7 +73,8 @@ class StateMachine {
   }
   /// Keeps the message that is being handled for the next state.
   void postpone() noexcept { postponed_ = true; }
-  /// Has `state_timeout_over` called when this state, or the one that go_to named, has lasted so long.
+  /// Has `state_timeout_over` called when this state, or the one that go_to named, has lasted so
+  /// long.
   void state_timeout(Nanos time) {
     state_timeout_ = deadline_after(time);
     timed_anew_ = true;

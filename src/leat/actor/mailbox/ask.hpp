@@ -67,8 +67,8 @@ struct [[nodiscard]] Asked {
   [[nodiscard]] R& operator*() noexcept { return *value; }
 };
 
-/// Asks, and does not wait: the answer can be received from what is returned, also by `select`; it is
-/// at its end, without an answer, if there will be none.
+/// Asks, and does not wait: the answer can be received from what is returned, also by `select`; it
+/// is at its end, without an answer, if there will be none.
 ///
 /// Throws: UsageError on a plain thread.
 template <Question Q>
@@ -81,6 +81,19 @@ Answer<typename Q::Reply> request(Pid to, Q question) {
       true);
   return std::move(pair.answer);
 }
+
+namespace internal {
+
+/// Says for reports whose answer the running actor waits for, while it lives.
+class Asking {
+ public:
+  explicit Asking(Pid whom) noexcept;
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking();
+};
+
+}  // namespace internal
 
 /// Asks, and waits for the answer until `deadline`.
 ///
@@ -95,6 +108,7 @@ Asked<typename Q::Reply> ask_until(Pid to, Q question, Nanos deadline) {
       true);
   if (sent == Sent::closed) return {std::nullopt, AskState::no_actor};
   if (sent != Sent::ok) return {std::nullopt, AskState::full};
+  const internal::Asking asking(to);
   std::optional<typename Q::Reply> value = pair.answer.receive_until(deadline);
   if (value) return {std::move(value), AskState::ok};
   if (pair.answer.is_at_end()) return {std::nullopt, AskState::no_answer};

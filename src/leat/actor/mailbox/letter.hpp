@@ -1,6 +1,7 @@
-// What      Letter: a message or a signal on its way to an actor, of any type; what lies in a mailbox.
-// Shape     A Letter is the first part of a LetterOf<T>, which has the value. Its kind says which type
-//           that is: there is one LetterKind for each T, and it is known by its address.
+// What      Letter: a message or a signal on its way to an actor, of any type; what lies in a
+//           mailbox.
+// Shape     A Letter is the first part of a LetterOf<T>, which has the value. Its kind says which
+//           type that is: there is one LetterKind for each T, and it is known by its address.
 // Limits    Internal; authors see `send` and `receive`. A value must be movable without throwing.
 #pragma once
 
@@ -43,7 +44,7 @@ struct LetterKind {
 };
 
 struct Letter {
-  enum class Watched : std::uint8_t { no, armed, delivered, taken };
+  enum class Watched : std::uint8_t { no, armed, delivered, in_hand, taken };
 
   Letter* previous = nullptr;
   Letter* next = nullptr;

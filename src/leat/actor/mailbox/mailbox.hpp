@@ -1,5 +1,6 @@
 // What      Mailbox: the letters of one actor, in the order in which they came, by kind.
-// Shape     A lane for each kind of letter that ever came, of two lists: what is urgent, and the rest.
+// Shape     A lane for each kind of letter that ever came, of two lists: what is urgent, and the
+//           rest.
 //             Ping        | 3 | 7 |           a letter has a number, so that the oldest of several
 //             Call<Get>   | 4 | 5 | 6 |       lanes is found by looking at their heads
 //             Down        |
@@ -8,7 +9,8 @@
 //   (2) Signals are not counted for the bound, and never dropped.
 //   (3) While the owner looks through a lane (`looking`), nobody else takes anything out.
 // Limits    Internal. Everything is guarded by the actor's lock.
-// Cost      To find the oldest letter of some kinds: a look at the head of each lane, however many wait.
+// Cost      To find the oldest letter of some kinds: a look at the head of each lane, however many
+//           wait.
 // Source    Erlang's receive; lanes by kind in place of its save position are ours.
 #pragma once
 

@@ -1,5 +1,6 @@
 #include <leat/actor/mailbox/post.hpp>
 
+#include <leat/actor/mailbox/ask.hpp>
 #include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/runtime.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
@@ -43,7 +44,8 @@ Sent post(Scheduler& scheduler, Pid to, LetterPtr& letter, Nanos deadline, bool 
           return Sent::full;
         case OnFull::wait:
           if (!may_wait) return Sent::full;
-          may_wait = wait(guard, box.senders, deadline) == Waited::fired;
+          may_wait =
+              wait(guard, box.senders, deadline, {WaitKind::room, to.word()}) == Waited::fired;
       }
     }
   }
@@ -59,6 +61,9 @@ Sent post_by_name(std::string_view name, LetterPtr letter) {
   Scheduler& scheduler = scheduler_here("send");
   return post(scheduler, scheduler.names().find(name), letter, kNever, true);
 }
+
+Asking::Asking(Pid whom) noexcept { this_actor()->asks.store_relaxed(whom.word()); }  // a report
+Asking::~Asking() { this_actor()->asks.store_relaxed(0); }
 
 Scheduler& scheduler_of(Runtime& runtime) noexcept { return runtime.scheduler(); }
 

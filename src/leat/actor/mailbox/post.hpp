@@ -3,8 +3,8 @@
 // Invariants
 //   (1) What one actor sends another arrives in that order, each once, its signals (Down,
 //       ExitSignal) too; but for urgent messages, which overtake.
-//   (2) A message to nobody is said to be `closed`, counted, and told to Config::on_dead_letter; so is
-//       one that its receiver had not taken when it ended (without the first).
+//   (2) A message to nobody is said to be `closed`, counted, and told to Config::on_dead_letter;
+//       so is one that its receiver had not taken when it ended (without the first).
 // Cost      One allocation, one lock.
 #pragma once
 

@@ -68,6 +68,7 @@ Taken take_letter(std::span<const Pattern> patterns, Nanos deadline) {
       }
       if (best != nullptr) {
         box->remove(*best);
+        if (best->watched != Letter::Watched::no) best->watched = Letter::Watched::in_hand;
         box->senders.fire_one();
         return {LetterPtr(best), which};
       }
@@ -75,13 +76,14 @@ Taken take_letter(std::span<const Pattern> patterns, Nanos deadline) {
       if (box->last_number() != newest) continue;  // some came while we looked
     }
     if (timed_out || deadline == Nanos::min()) return {};
-    timed_out = wait(guard, self.letter_waiters, deadline) == Waited::timed_out;
+    timed_out = wait(guard, self.letter_waiters, deadline, {WaitKind::letter}) == Waited::timed_out;
   }
 }
 
 void give_back_letter(LetterPtr letter) {
   Actor& self = actor_here("receive");
   const ObjectLock::Guard guard(self.lock);
+  if (letter->watched != Letter::Watched::no) letter->watched = Letter::Watched::delivered;
   mailbox_of(self).put_back(*letter.release());
 }
 

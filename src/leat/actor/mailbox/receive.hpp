@@ -1,5 +1,5 @@
-// What      receive: takes the oldest message that fits out of the running actor's mailbox, and leaves
-//           the others where they are.
+// What      receive: takes the oldest message that fits out of the running actor's mailbox, and
+//           leaves the others where they are.
 // Protocol  receive(on<Ping>([](Ping p) { ... }),
 //                   when<Order>([](const Order& o) { return o.urgent; }, [](Order o) { ... }),
 //                   on<Down>([](Down d) { ... }),
@@ -8,8 +8,8 @@
 // Invariants
 //   (1) Of all that fit the oldest is taken, an urgent one before all others; each is taken once.
 //   (2) What does not fit stays, in its order.
-// Limits    A predicate is asked for each message of its type once in a call; it may do anything but
-//           receive. One that throws leaves all where it was.
+// Limits    A predicate is asked for each message of its type once in a call; it may do anything
+//           but receive. One that throws leaves all where it was.
 // Cost      By type: independent of how many wait. By predicate: one call for each of that type.
 //           A reply to `ask` does not come through the mailbox at all.
 // Source    Erlang's receive.

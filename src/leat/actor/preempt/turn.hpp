@@ -109,6 +109,14 @@ class Turn {
     return held;
   }
 
+  /// The same for a counter that reports read meanwhile. Relaxed: it carries nothing else.
+  std::uint32_t end(Atomic<std::uint64_t>& reductions) noexcept {
+    std::uint64_t sum = reductions.load_relaxed();
+    const std::uint32_t held = end(sum);
+    reductions.store_relaxed(sum);
+    return held;
+  }
+
   /// Allocations and checkpoints since `begin`, and jumps as 1/32 each, when their interval is full.
   [[nodiscard]] std::uint64_t reductions_now() const noexcept {
     return counted_ + (alloc_interval_ - left_);

@@ -76,7 +76,7 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   ParkedStack stowed;      ///< its stack, if that is put away; `stack` is none then
   const ActorType* type = nullptr;
   Scheduler* scheduler = nullptr;
-  std::uint64_t reductions = 0;  ///< allocations and checkpoints so far
+  Atomic<std::uint64_t> reductions{0};  ///< allocations and checkpoints so far; relaxed: for reports
 
   // Each time it waits.
   Waiter waiter;
@@ -84,6 +84,11 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   Worker* timer_worker = nullptr;  ///< whose wheel the timer is on, if it is armed
   Nanos deadline = kNever;
   Atomic<std::uint32_t> orders{0};  ///< kCancel; relaxed: who gives an order wakes the actor
+
+  // What it waits for, or did last. Relaxed: for reports, and written by itself.
+  Atomic<std::uint32_t> waits_for{0};  ///< a WaitKind, and kTimed
+  Atomic<std::uint64_t> waits_on{0};
+  Atomic<std::uint64_t> asks{0};  ///< the word of the Pid whose answer it waits for
 
   alignas(std::max_align_t) std::byte storage[kStorageBytes];
 
@@ -117,6 +122,13 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   bool in_inbox = false;
 
   static constexpr std::uint32_t kCancel = 1;
+  static constexpr std::uint32_t kTimed = 256;
+
+  void note_wait(WaitFor what, Nanos until) noexcept {
+    waits_on.store_relaxed(what.on);
+    waits_for.store_relaxed(static_cast<std::uint32_t>(what.kind) |
+                            (until == kNever ? 0 : kTimed));
+  }
 
   [[nodiscard]] Pid pid() const noexcept { return {index, generation}; }
 

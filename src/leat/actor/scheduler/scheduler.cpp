@@ -1,6 +1,7 @@
 #include <leat/actor/scheduler/scheduler.hpp>
 
 #include <leat/actor/fiber/context.hpp>
+#include <leat/actor/look/stall.hpp>
 #include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/scheduler/last_words.hpp>
 #include <leat/actor/stack/overflow.hpp>
@@ -100,6 +101,7 @@ Scheduler::Scheduler(Config config, bool stepped)
     for (const std::unique_ptr<Worker>& worker : workers_) worker->set_stepped();
     return;
   }
+  if (config_.on_stall()) (void)parts_.get<StallWatch>(*this);
   for (std::size_t i = 0; i < config_.threads(); ++i) {
     threads_.emplace_back([this, i] {
       os::set_thread_name("leat actor " + std::to_string(i));

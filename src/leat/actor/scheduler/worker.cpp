@@ -32,6 +32,10 @@ Worker::Attached::Attached(Worker& worker) noexcept
   // The thread's own: it does not move while it is attached.
   thread_local Carrier carrier;
   worker.carrier_ = &carrier;
+  {
+    const std::lock_guard lock(worker.thread_mutex_);
+    worker.thread_ = os::this_thread_to_sample();
+  }
   worker.turn_ = &turn();
   const Config& config = worker.scheduler_.config();
   worker.before_ = turn().attach(
@@ -47,6 +51,13 @@ Worker::Attached::~Attached() {
   if (Ticker* const ticker = worker_.scheduler_.ticker()) ticker->idle();
   turn().detach(worker_.before_);
   attached_worker = before_;
+  const std::lock_guard lock(worker_.thread_mutex_);
+  worker_.thread_ = 0;
+}
+
+bool Worker::sample(os::SampleLook look, void* context) {
+  const std::lock_guard lock(thread_mutex_);
+  return thread_ != 0 && !parker_.was_parked() && os::sample(thread_, look, context);
 }
 
 void Worker::preempted(void* worker) noexcept {

@@ -32,6 +32,7 @@
 #include <leat/actor/time/wheel.hpp>
 #include <leat/base/atomic.hpp>
 #include <leat/base/cache_line.hpp>
+#include <leat/base/os/thread_sample.hpp>
 #include <leat/base/rng.hpp>
 #include <leat/core/idle_policy.hpp>
 #include <leat/core/parker.hpp>
@@ -39,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -140,6 +142,9 @@ class alignas(kSector) Worker : public internal::Here {
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
   /// What its groups had so far; null if there are none.
   [[nodiscard]] const Lanes* lanes() const noexcept { return lanes_.get(); }
+
+  /// Has `look` run on the worker's thread, in a signal handler, unless it sleeps or has no thread.
+  bool sample(os::SampleLook look, void* context);
 
   /// How many were started and have ended here; of all, or of those that are no daemons.
   struct Counts {
@@ -251,6 +256,8 @@ class alignas(kSector) Worker : public internal::Here {
 
   RunQueue<Actor> queue_;
   core::Parker parker_;
+  std::mutex thread_mutex_;
+  os::SampledThread thread_ = 0;  // guarded by thread_mutex_; who runs it
   Inbox inbox_;  // for those that must run here
 };
 

@@ -1,11 +1,12 @@
-// What      Bonds: what binds an actor to others: with whom it ends, who is told when it ends, its names;
-//           and why it has been told to end. Made when there is something to say.
-// Protocol  A link is there when both sides have each other in `links`. To make it: each puts the other
-//           in, its own side first. To undo it: the same. Whoever ends takes its links out and tells
-//           each of them; who is told looks whether it still has who tells it. So an unlink holds
-//           from the moment that the own side is changed.
-//           A monitor is a letter that waits with whoever is watched, and is sent when that one ends:
-//               armed -> delivered -> taken        by the lock of who watches
+// What      Bonds: what binds an actor to others: with whom it ends, who is told when it ends, its
+//           names; and why it has been told to end. Made when there is something to say.
+// Protocol  A link is there when both sides have each other in `links`. To make it: each puts the
+//           other in, its own side first. To undo it: the same. Whoever ends takes its links out
+//           and tells each of them; who is told looks whether it still has who tells it. So an
+//           unlink holds from the moment that the own side is changed.
+//           A monitor is a letter that waits with whoever is watched, and is sent when that one
+//           ends:
+//               armed -> delivered -> in_hand -> taken        by the lock of who watches
 //           Whoever lets go of a monitor looks at this first: is it armed, then no Down will come,
 //           and if the watched one lives it is taken from its list.
 // Invariants
@@ -69,11 +70,13 @@ enum class ExitVia : unsigned char {
 /// Tells `to` that `from` ended, or wants it to end. Returns: whether it lives.
 bool give_exit(Scheduler& scheduler, Pid to, Pid from, const Exit& exit, ExitVia via);
 
-/// Has `child`, which nobody else knows yet, end when `parent` does. Returns: whether that one lives.
+/// Has `child`, which nobody else knows yet, end when `parent` does. Returns: whether that one
+/// lives.
 bool follow(Scheduler& scheduler, Pid parent, Pid child);
 void unfollow(Scheduler& scheduler, Pid parent, Pid child) noexcept;
 
-/// Gives up the names of an actor that is about to end, so that nobody finds it by them when it has.
+/// Gives up the names of an actor that is about to end, so that nobody finds it by them when it
+/// has.
 ///
 /// Requires: `guard` holds its lock, and lets go of it for a while.
 void free_names(ObjectLock::Guard& guard, Actor& actor) noexcept;

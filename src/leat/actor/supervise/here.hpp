@@ -10,13 +10,14 @@ class Scheduler;
 
 namespace internal {
 
-/// The scheduler of the running actor. Throws: UsageError on a plain thread, with `call` as who asks.
+/// The scheduler of the running actor. Throws: UsageError on a plain thread, with `call` as who
+/// asks.
 [[nodiscard]] Scheduler& scheduler_here(const char* call);
 /// The running actor. Throws: the same.
 [[nodiscard]] Actor& actor_here(const char* call);
 
-/// Tells whoever the runtime was given for that (Config::on_lost_failure) of a failure of the running
-/// actor, that it does not end by.
+/// Tells whoever the runtime was given for that (Config::on_lost_failure) of a failure of the
+/// running actor, that it does not end by.
 void tell_failure(const Exit& exit);
 
 }  // namespace internal

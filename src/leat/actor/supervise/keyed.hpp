@@ -1,16 +1,19 @@
-// What      KeyedActors: actors that are there when they are asked for: each key has one, which is started
-//           by the first message to it, and ends when none has come for a while.
+// What      KeyedActors: actors that are there when they are asked for: each key has one, which is
+//           started by the first message to it, and ends when none has come for a while.
 // Protocol  KeyedActors<std::string, Order> accounts(
 //               [](const std::string& key, KeyedReceiver<Order>& orders) {
-//                 while (auto order = orders.receive()) { ... }      // nullopt: nobody needs it now
+//                 while (auto order = orders.receive()) { ... }  // nullopt: it was idle
 //               }, {.idle_after = seconds(60)});
 //           accounts.send("anna", Order{...});
 // Invariants
-//   (1) At most one actor of a key receives at a time: the next is started when the function has returned.
-//   (2) No message is lost by an actor's being idle: what comes at that moment is the next one's. One that
+//   (1) At most one actor of a key receives at a time: the next is started when the function has
+//       returned.
+//   (2) No message is lost by an actor's being idle: what comes at that moment is the next one's.
+//   One that
 //       fails loses what it had taken, and keeps nothing else from the next.
 // Limits    `run` is called by several actors at a time, for different keys.
-// Cost      Per key with an actor: the actor, a channel, a place in a hash table. Others cost nothing.
+// Cost      Per key with an actor: the actor, a channel, a place in a hash table. Others cost
+//           nothing.
 // Source    Orleans' grains.
 #pragma once
 

@@ -18,11 +18,10 @@ using internal::Watch;
 namespace {
 
 // How an actor ended that lives no more: as it did, while that is known. With its lock held.
-Exit known_end(const Actor* actor, Pid pid) {
-  if (actor != nullptr && actor->ended && actor->generation == pid.generation() && !actor->joined) {
-    return actor->exit;
-  }
-  return Exit::no_actor();
+Exit known_end(Actor& actor, Pid pid) {
+  if (!actor.ended || actor.generation != pid.generation() || actor.joined) return Exit::no_actor();
+  actor.looked = true;
+  return actor.exit;
 }
 
 std::uint64_t next_monitor() noexcept {
@@ -46,8 +45,7 @@ Monitor monitor(Pid pid, bool urgent) {
       first = watch;
       return Monitor(*watch);
     }
-    exit = known_end(actor, pid);
-    actor->looked = true;
+    exit = known_end(*actor, pid);
   }
   watch->value.exit = std::move(exit);
   const ObjectLock::Guard guard(self.lock);
@@ -68,6 +66,7 @@ bool Monitor::demonitor() noexcept {
     const ObjectLock::Guard guard(watch.watcher.lock);
     watch.handle = false;
     before = watch.watched;
+    if (before == Letter::Watched::in_hand) return false;  // whoever reads it ends it
     if (before == Letter::Watched::delivered) {
       // In the mailbox; if that has ended, whoever ends its letters ends this one.
       if (!watch.watcher.live || watch.watcher.pid() != watch.watcher_pid) return false;
@@ -116,8 +115,7 @@ void link(Pid pid) {
       internal::bonds_of(*actor).links.insert(own);
       return;
     }
-    exit = known_end(actor, pid);
-    actor->looked = true;
+    exit = known_end(*actor, pid);
   }
   internal::give_exit(*self.scheduler, own, pid, exit, internal::ExitVia::link);
 }

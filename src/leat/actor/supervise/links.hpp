@@ -1,5 +1,5 @@
-// What      How actors hear of each other's end. A link ends both; a monitor tells one of them, once;
-//           an exit asks an actor to end, for a reason.
+// What      How actors hear of each other's end. A link ends both; a monitor tells one of them,
+//           once; an exit asks an actor to end, for a reason.
 // Protocol  Monitor watch = monitor(pid);   ...   Down down = receive<Down>();
 //           link(pid);    one ends badly: so does the other, for the same reason
 //           trap_exit(true);    the same, but it comes as an ExitSignal that can be received
@@ -8,8 +8,8 @@
 //       was let go of.
 //   (2) What an actor sent before it ended comes before its Down and its ExitSignal.
 //   (3) After `unlink` nothing comes of the link, also if the other ends at that moment.
-// Limits    An actor ends at its next call that may wait, and not in a CancelShield; it has then ended
-//           for the reason that came first, `kill`'s above all others.
+// Limits    An actor ends at its next call that may wait, and not in a CancelShield; it has then
+//           ended for the reason that came first, `kill`'s above all others.
 //           One that has no name yet or any more counts as Exit::no_actor, unless it has not been
 //           joined or forgotten yet: then it is known how it ended.
 // Source    Erlang.
@@ -66,14 +66,14 @@ Monitor monitor(Pid pid, bool urgent = false);
 /// Throws: Cancelled.
 Exit await_end_of(const Monitor& watch);
 
-/// Ties the running actor and `pid` together: if one of them ends other than normally the other does,
-/// for the same reason. Doing it twice is doing it once.
+/// Ties the running actor and `pid` together: if one of them ends other than normally the other
+/// does, for the same reason. Doing it twice is doing it once.
 void link(Pid pid);
 /// Unties them; an ExitSignal that has come already and was not received is taken back.
 void unlink(Pid pid);
 
-/// Whether exits come to the running actor as an ExitSignal each, be they of links, of a parent that it
-/// follows, or sent; normal ones too. Returns: what it was before.
+/// Whether exits come to the running actor as an ExitSignal each, be they of links, of a parent
+/// that it follows, or sent; normal ones too. Returns: what it was before.
 bool trap_exit(bool traps);
 
 /// Asks `pid` to end for that reason; one that traps exits gets an ExitSignal. A normal exit is

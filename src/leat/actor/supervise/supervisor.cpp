@@ -101,7 +101,8 @@ class Loop {
     return exit_;
   }
 
-  // -- what it is asked -----------------------------------------------------------------------------
+  // -- what it is asked
+  // -----------------------------------------------------------------------------
 
   Result<Pid> start_child(const ChildSpec& spec) {
     try {
@@ -211,7 +212,8 @@ class Loop {
     exit_ = std::move(exit);
   }
 
-  // -- one child's life -----------------------------------------------------------------------------
+  // -- one child's life
+  // -----------------------------------------------------------------------------
 
   Place add(const ChildSpec& spec) {
     const Place child = children_.insert(children_.end(), Child{.spec = spec});
@@ -285,7 +287,8 @@ class Loop {
     for (auto child = children_.rbegin(); child != children_.rend(); ++child) stop(*child);
   }
 
-  // -- ends and restarts ----------------------------------------------------------------------------
+  // -- ends and restarts
+  // ----------------------------------------------------------------------------
 
   void ended(const Signal& signal) {
     const auto found = pids_.find(signal.child);

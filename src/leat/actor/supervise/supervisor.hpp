@@ -1,5 +1,6 @@
-// What      A supervisor: an actor that starts others, and starts them anew when they end as they should
-//           not; that ends them in order when it ends itself; and that gives up when they fail too often.
+// What      A supervisor: an actor that starts others, and starts them anew when they end as they
+//           should not; that ends them in order when it ends itself; and that gives up when they
+//           fail too often.
 // Protocol  Supervisor tree = Supervisor::start(
 //               {.strategy = Strategy::one_for_all, .intensity = 3, .period = seconds(5)},
 //               {{.name = "store", .run = run_store}, {.name = "server", .run = run_server}});
@@ -9,21 +10,21 @@
 // Shape     One list of children, in the order of starting, and a table from Pid to child.
 //             a child ends -> Restart says whether it is to run again
 //               no:  it is taken note of (temporary: forgotten)
-//               yes: too many restarts within the period? then the supervisor ends all, and itself, and
-//                    its own supervisor decides
-//                    else Strategy says who is stopped with it, in the reverse order of starting, and
-//                    started again in that order; after a pause, if Backoff says so
+//               yes: too many restarts within the period? then the supervisor ends all, and
+//                    itself, and its own supervisor decides
+//                    else Strategy says who is stopped with it, in the reverse order of starting,
+//                    and started again in that order; after a pause, if Backoff says so
 // Invariants
 //   (1) Children are stopped in the reverse order of starting, each before the next is asked to.
-//   (2) A child is asked to end (Exit::shutdown), has its grace, and is then killed. Who does not end even
-//       then, for it never waits or swallows it, is told to `on_straggler` and left behind.
-//   (3) At most `intensity` restarts happen within any `period`; the next failure ends the supervisor.
+//   (2) A child is asked to end (Exit::shutdown), has its grace, and is then killed. Who does not
+//       end even then, for it never waits or swallows it, is told to `on_straggler` and left behind.
+//   (3) At most `intensity` restarts happen within any `period`; the next failure ends it.
 //   (4) When the supervisor ends, in whatever way, its children are told to end.
-// Limits    `run` is copied for each start. A child has no name twice. A start is done when the actor is
-//           there; that its function got going is not waited for.
+// Limits    `run` is copied for each start. A child has no name twice. A start is done when the
+//           actor is there; that its function got going is not waited for.
 //           A child that was cancelled, or killed, counts as failed.
-// Cost      Some 200 bytes a child beside its actor. Start, restart and removal do not depend on how
-//           many children there are.
+// Cost      Some 200 bytes a child beside its actor. Start, restart and removal do not depend on
+//           how many children there are.
 // Source    Erlang's supervisor, DynamicSupervisor of Elixir, backoff of Akka.
 #pragma once
 
@@ -63,9 +64,9 @@ enum class Restart : unsigned char {
 /// When a supervisor ends because of `significant` children that ended and are not restarted.
 enum class AutoShutdown : unsigned char { never, any_significant, all_significant };
 
-/// How long a supervisor waits before it starts a child anew: `first`, and `factor` times as long after
-/// each further failure, up to `most`; each time shorter by up to `jitter` of it, drawn. A child that
-/// lived for `most` begins anew.
+/// How long a supervisor waits before it starts a child anew: `first`, and `factor` times as long
+/// after each further failure, up to `most`; each time shorter by up to `jitter` of it, drawn. A
+/// child that lived for `most` begins anew.
 struct Backoff {
   Nanos first{0};
   double factor = 2;
@@ -116,8 +117,8 @@ struct SupervisorOptions {
   AutoShutdown auto_shutdown = AutoShutdown::never;
   /// How long a killed child may take to end before it is left behind.
   Nanos patience = std::chrono::seconds(1);
-  /// Called by the supervisor for each child that does not end though it was killed. Default: a line on
-  /// standard error.
+  /// Called by the supervisor for each child that does not end though it was killed. Default: a
+  /// line on standard error.
   std::function<void(Pid, std::string_view name)> on_straggler = {};
   std::uint64_t seed = 1;  ///< for jitter
 };
@@ -140,8 +141,8 @@ struct ChildCounts {
 
 /// A supervisor's name, and what it can be asked. Copies are of the same one.
 ///
-/// Threads: actors of its runtime. Calls wait for the supervisor to answer, and throw Cancelled if the
-/// caller is to end. If it has ended they say so as an Error.
+/// Threads: actors of its runtime. Calls wait for the supervisor to answer, and throw Cancelled if
+/// the caller is to end. If it has ended they say so as an Error.
 class Supervisor {
  public:
   Supervisor() noexcept = default;
@@ -158,7 +159,8 @@ class Supervisor {
 
   /// Starts another child, behind the others.
   Result<Pid> start_child(ChildSpec spec) const;
-  /// Ends a child; it is not started anew, but can be by `restart_child`. A temporary one is forgotten.
+  /// Ends a child; it is not started anew, but can be by `restart_child`. A temporary one is
+  /// forgotten.
   Result<void> stop_child(std::string_view name) const;
   Result<void> stop_child(Pid pid) const;
   Result<Pid> restart_child(std::string_view name) const;
@@ -170,7 +172,8 @@ class Supervisor {
   /// The Pid of the child with that name; none if it does not run, or nobody has it.
   [[nodiscard]] Pid child(std::string_view name) const;
 
-  /// Ends the children in order, then the supervisor. Returns: how it ended; no_actor if it had already.
+  /// Ends the children in order, then the supervisor. Returns: how it ended; no_actor if it had
+  /// already.
   Exit stop() const;
   /// Waits until it has ended.
   Exit wait() const;

@@ -23,20 +23,27 @@ class Mutex {
   void lock() {
     ObjectLock::Guard guard(lock_);
     while (locked_) [[unlikely]]
-      wait(guard, waiting_);
+      wait(guard, waiting_, kNever, {WaitKind::mutex, holder_});
     locked_ = true;
+    holder_ = name_of(guard);
   }
   [[nodiscard]] bool try_lock() noexcept {
     const ObjectLock::Guard guard(lock_);
-    return !std::exchange(locked_, true);
+    if (std::exchange(locked_, true)) return false;
+    holder_ = name_of(guard);
+    return true;
   }
   /// Returns: false if `deadline` (of `now_here()`) came first. Throws: Cancelled, if it had to wait.
   [[nodiscard]] bool try_lock_until(Nanos deadline) {
     ObjectLock::Guard guard(lock_);
     while (locked_) {
-      if (wait(guard, waiting_, deadline) == Waited::timed_out && locked_) return false;
+      if (wait(guard, waiting_, deadline, {WaitKind::mutex, holder_}) == Waited::timed_out &&
+          locked_) {
+        return false;
+      }
     }
     locked_ = true;
+    holder_ = name_of(guard);
     return true;
   }
   /// Requires: it is locked; checked.
@@ -48,8 +55,13 @@ class Mutex {
   }
 
  private:
+  [[nodiscard]] static std::uint64_t name_of(const ObjectLock::Guard& guard) noexcept {
+    return guard.on() == nullptr ? 0 : static_cast<Actor*>(guard.on())->pid().word();
+  }
+
   ObjectLock lock_;
-  bool locked_ = false;  // guarded by lock_
+  bool locked_ = false;        // guarded by lock_
+  std::uint64_t holder_ = 0;   // guarded by lock_; who locked it last, for reports
   WaitList waiting_;     // guarded by lock_
 };
 

@@ -26,14 +26,15 @@ Waited wait_slowly(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
 /// Lists the caller, sleeps until it is fired or `deadline` has come, and holds the lock again.
 ///
 /// `released(argument)` is called once, when the caller is listed and the lock is let go of: for
-/// whoever holds something else that the waker needs.
+/// whoever holds something else that the waker needs. `what` is for reports.
 /// Throws:   Cancelled, if the caller is an actor that was cancelled or whose own deadline passed.
 /// Threads:  actors and plain threads. `deadline` is of `now_here()`.
 [[gnu::always_inline]] inline Waited wait(ObjectLock::Guard& guard, WaitList& list,
                                           Nanos deadline = kNever,
                                           void (*released)(void* argument) = nullptr,
-                                          void* argument = nullptr) {
+                                          void* argument = nullptr, WaitFor what = {}) {
   Actor* const self = guard.on() != nullptr ? static_cast<Actor*>(guard.on()) : this_actor();
+  if (self != nullptr) self->note_wait(what, deadline);
   if (self == nullptr || deadline != kNever || released != nullptr || self->deadline != kNever ||
       self->orders.load_relaxed() != 0) {  // who gives an order wakes the actor, and it looks again
     return internal::wait_slowly(guard, list, deadline, released, argument);
@@ -47,6 +48,12 @@ Waited wait_slowly(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
   if (waiter.fired) [[likely]]
     return Waited::fired;
   return internal::wait_on(guard, list, waiter, deadline);
+}
+
+/// The same, for something that reports can name.
+[[gnu::always_inline]] inline Waited wait(ObjectLock::Guard& guard, WaitList& list, Nanos deadline,
+                                          WaitFor what) {
+  return wait(guard, list, deadline, nullptr, nullptr, what);
 }
 
 /// Fires the first who waits on a list of the object whose lock `guard` holds. Returns: whether there was

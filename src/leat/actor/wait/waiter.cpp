@@ -75,6 +75,10 @@ Nanos deadline_after(Nanos delay) noexcept {
   return delay > kNever - now ? kNever : now + delay;
 }
 
+void note_wait(WaitFor what, Nanos deadline) noexcept {
+  if (Actor* const self = this_actor()) self->note_wait(what, deadline);
+}
+
 void doze(Nanos deadline) { doze_here(this_actor(), deadline); }
 
 Waited internal::wait_on(ObjectLock::Guard& guard, WaitList& list, Waiter& waiter, Nanos deadline) {

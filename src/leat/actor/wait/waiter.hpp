@@ -99,6 +99,27 @@ class WaitList {
   Waiter* last_ = nullptr;
 };
 
+/// What an actor waits for, as reports tell it.
+enum class WaitKind : std::uint8_t {
+  nothing,       ///< it has not waited yet
+  something,     ///< nobody said
+  time,          ///< a sleep
+  end_of_actor,  ///< a join; `on` is the Pid's word
+  letter,        ///< a receive from its mailbox
+  message,       ///< a receive from a channel
+  room,          ///< a send to what is full; `on` is the Pid's word, or 0
+  answer,        ///< of a oneshot; see Actor::asks
+  selection,     ///< a select
+  mutex,         ///< `on` is the word of the Pid that holds it, or 0
+  readiness,     ///< `on` is the descriptor
+};
+struct WaitFor {
+  WaitKind kind = WaitKind::something;
+  std::uint64_t on = 0;
+};
+/// Says what the running actor is about to wait for, outside of `wait`.
+void note_wait(WaitFor what, Nanos deadline) noexcept;
+
 /// Sleeps until woken, or until `deadline`; may return for nothing.
 void doze(Nanos deadline = kNever);
 
