@@ -421,6 +421,41 @@ def check_last_value_board(program):
         expect_equal(run(program, "remove"), [], "last_value_board remove")
 
 
+def check_actor_pool(program):
+    for workers, lines in with_workers(program):
+        expect_equal(lines, ["100 tasks: 90 done, 10 broke their worker",
+                             "the supervisor started 10 workers anew"], f"actor_pool -w {workers}")
+
+
+def check_chat_room(program):
+    for workers, lines in with_workers(program):
+        expect_equal(lines, ["anna hears: ben came, ben: hello, ben left",
+                             "carl hears: anna came, ben came, ben: hello, ben left",
+                             "2 guests are in the room"], f"chat_room -w {workers}")
+
+
+def check_echo_server(program):
+    for workers, lines in with_workers(program, "try"):
+        expect_equal(lines, ["50 clients: 490 lines came back, 5 connections failed",
+                             "the door was opened 2 times"], f"echo_server try -w {workers}")
+    # A client that is no program of ours.
+    server = subprocess.Popen([program, "serve", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        port = int(re.fullmatch(r"serving at port (\d+)\n", server.stdout.readline()).group(1))
+        with socket.create_connection(("127.0.0.1", port), 20) as client:
+            client.sendall(b"hello\n")
+            expect(client.recv(100) == b"hello\n", "echo_server: it does not echo")
+            client.sendall(b"fail\n")
+            try:
+                expect(client.recv(100) == b"", "echo_server: a request that fails keeps its connection")
+            except ConnectionResetError:
+                pass
+    finally:
+        server.terminate()
+    expect(server.wait(20) == 0 and server.stdout.read() == "1 connections failed\n",
+           "echo_server: it did not end in order")
+
+
 def check_primes(program):
     for workers, lines in with_workers(program):
         expect_equal(lines, ["17984 primes below 200000",
