@@ -11,20 +11,15 @@ template <class P>
 using TbbMany = OneConsumer<P, TbbBounded>;
 #endif
 
-template <template <class> class Queue, std::size_t kBytes>
-void add_at_size(Suite& suite, const std::string& name) {
-  using P = Message<kBytes>;
-  add_one_thread<Queue<P>, P>(suite, name);
-  for (const std::size_t producers : {1, 2, 3}) {
-    add_stream<Queue<P>, P>(suite, name, {.producers = producers});
-  }
-}
-
 template <template <class> class Queue>
 void add(Suite& suite, const std::string& name) {
-  add_at_size<Queue, 8>(suite, name);
-  add_at_size<Queue, 64>(suite, name);
-  add_at_size<Queue, 256>(suite, name);
+  for_sizes([&]<std::size_t kBytes>() {
+    using P = Message<kBytes>;
+    add_one_thread<Queue<P>, P>(suite, name);
+    for (const std::size_t producers : {1, 2, 3}) {
+      add_stream<Queue<P>, P>(suite, name, {.producers = producers});
+    }
+  });
 }
 
 }  // namespace
@@ -38,6 +33,9 @@ int main(int argc, char** argv) {
   add<MutexMany>(suite, "mutex+condvar");
 #if defined(LEAT_BENCH_TBB)
   add<TbbMany>(suite, "tbb::concurrent_bounded_queue");
+#endif
+#if defined(LEAT_BENCH_MOODYCAMEL)
+  add<MoodycamelMany>(suite, "moodycamel::ConcurrentQueue");
 #endif
   add_one_thread<LeatManyLossy<Message<8>>, Message<8>>(suite, "leat::queue::Ring+lossy");
   add_one_thread<LeatManyLossy<Message<64>>, Message<64>>(suite, "leat::queue::Ring+lossy");

@@ -4,27 +4,23 @@
 namespace leat::bench {
 namespace {
 
-template <template <class> class Queue, std::size_t kBytes>
-void add_at_size(Suite& suite, const std::string& name) {
-  using P = Message<kBytes>;
-  add_one_thread<Queue<P>, P>(suite, name);
-  for (const std::size_t consumers : {1, 2, 3}) {
-    add_stream<Queue<P>, P>(suite, name, {.consumers = consumers});
-    add_stream<Queue<P>, P>(suite, name, {.consumers = consumers, .cores = 1});
-  }
-}
-
 template <template <class> class Queue>
 void add(Suite& suite, const std::string& name) {
-  add_at_size<Queue, 8>(suite, name);
-  add_at_size<Queue, 64>(suite, name);
-  add_at_size<Queue, 256>(suite, name);
+  for_sizes([&]<std::size_t kBytes>() {
+    using P = Message<kBytes>;
+    add_one_thread<Queue<P>, P>(suite, name);
+    for (const std::size_t consumers : {1, 2, 3}) {
+      add_stream<Queue<P>, P>(suite, name, {.consumers = consumers});
+      add_stream<Queue<P>, P>(suite, name, {.consumers = consumers, .cores = 1});
+    }
+  });
 }
 
-template <template <class> class Queue, std::size_t kBytes>
+/// On one thread only.
+template <template <class> class Queue>
 void add_alone(Suite& suite, const std::string& name) {
-  using P = Message<kBytes>;
-  add_one_thread<Queue<P>, P>(suite, name);
+  add_one_thread<Queue<Message<8>>, Message<8>>(suite, name);
+  add_one_thread<Queue<Message<64>>, Message<64>>(suite, name);
 }
 
 }  // namespace
@@ -38,10 +34,11 @@ int main(int argc, char** argv) {
   add<PrivatePlain>(suite, "private_plain_rings");
   add<PrivateBoost>(suite, "private_boost_spsc");
   add<PrivateLeat>(suite, "private_leat_spsc");
+#if defined(LEAT_BENCH_READERWRITER)
+  add<PrivateReaderWriter>(suite, "private_readerwriterqueue");
+#endif
   // Without anybody to wait for; and what it costs that consumers may sleep.
-  add_alone<LeatSingleLossy, 8>(suite, "leat::queue::Ring+lossy");
-  add_alone<LeatSingleLossy, 64>(suite, "leat::queue::Ring+lossy");
-  add_alone<LeatSingleWakeable, 8>(suite, "leat::queue::Ring+wakeable");
-  add_alone<LeatSingleWakeable, 64>(suite, "leat::queue::Ring+wakeable");
+  add_alone<LeatSingleLossy>(suite, "leat::queue::Ring+lossy");
+  add_alone<LeatSingleWakeable>(suite, "leat::queue::Ring+wakeable");
   return suite.finish();
 }

@@ -4,23 +4,18 @@
 namespace leat::bench {
 namespace {
 
-template <template <class> class Queue, std::size_t kBytes>
-void add_at_size(Suite& suite, const std::string& name) {
-  using P = Message<kBytes>;
-  using AsRing = OneConsumer<P, Queue>;
-  add_one_thread<AsRing, P>(suite, name);
-  add_stream<AsRing, P>(suite, name, {});
-  suite.run({.params = params_of(name, "round_trip", kBytes),
-             .iterations = 200'000,
-             .tiny_iterations = 100},
-            round_trip<Queue, P>);
-}
-
 template <template <class> class Queue>
 void add(Suite& suite, const std::string& name) {
-  add_at_size<Queue, 8>(suite, name);
-  add_at_size<Queue, 64>(suite, name);
-  add_at_size<Queue, 256>(suite, name);
+  for_sizes([&]<std::size_t kBytes>() {
+    using P = Message<kBytes>;
+    using AsRing = OneConsumer<P, Queue>;
+    add_one_thread<AsRing, P>(suite, name);
+    add_stream<AsRing, P>(suite, name, {});
+    suite.run({.params = params_of(name, "round_trip", kBytes),
+               .iterations = 200'000,
+               .tiny_iterations = 100},
+              round_trip<Queue, P>);
+  });
 }
 
 }  // namespace
@@ -38,6 +33,9 @@ int main(int argc, char** argv) {
 #endif
 #if defined(LEAT_BENCH_MOODYCAMEL)
   add<Moodycamel>(suite, "moodycamel::ConcurrentQueue");
+#endif
+#if defined(LEAT_BENCH_READERWRITER)
+  add<ReaderWriter>(suite, "moodycamel::ReaderWriterQueue");
 #endif
   return suite.finish();
 }

@@ -2,7 +2,8 @@
 //             one to one        push(const P&), pop(P&); each says whether it could
 //             one to all        push(const P&), pop(consumer, P&)
 //           Ours; a plain ring with cached indices; Boost's; TBB's bounded queue; a mutex with a
-//           condition variable; moodycamel's, where its package is there; and the protocol of Flux.
+//           condition variable; moodycamel's two, where their packages are there (Debian's
+//           libconcurrentqueue-dev and libreaderwriterqueue-dev); and the protocol of Flux.
 // Limits    Flux itself never waits for its consumers. To compare what is delivered, its producer here
 //           looks at the consumers' cursors, which it has anyway, when a lap is used up.
 #pragma once
@@ -23,17 +24,20 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #if defined(LEAT_BENCH_TBB)
 #include <tbb/concurrent_queue.h>
 #endif
-#if __has_include(<concurrentqueue/moodycamel/concurrentqueue.h>)
-#include <concurrentqueue/moodycamel/concurrentqueue.h>
-#define LEAT_BENCH_MOODYCAMEL 1
-#elif __has_include(<concurrentqueue/concurrentqueue.h>)
+#if __has_include(<concurrentqueue/concurrentqueue.h>)
 #include <concurrentqueue/concurrentqueue.h>
 #define LEAT_BENCH_MOODYCAMEL 1
+#endif
+#if __has_include(<readerwriterqueue/readerwriterqueue.h>)
+#include <readerwriterqueue/readerwriterqueue.h>
+#define LEAT_BENCH_READERWRITER 1
 #endif
 
 namespace leat::bench {
@@ -146,18 +150,48 @@ class TbbBounded {
 #endif
 
 #if defined(LEAT_BENCH_MOODYCAMEL)
-/// Unbounded: it never says that it is full.
+/// Unbounded: it never says that it is full. Of several to one, with a token for each.
 template <class P>
-class Moodycamel {
+class MoodycamelMany {
  public:
-  explicit Moodycamel(std::size_t slots) : queue_(slots), producer_(queue_), consumer_(queue_) {}
-  bool push(const P& value) { return queue_.enqueue(producer_, value); }
-  bool pop(P& to) { return queue_.try_dequeue(consumer_, to); }
+  MoodycamelMany(std::size_t slots, std::size_t producers, std::size_t)
+      : queue_(slots), consumer_(queue_) {
+    for (std::size_t i = 0; i < producers; ++i) producers_.emplace_back(queue_);
+  }
+  bool push(std::size_t producer, const P& value) {
+    return queue_.enqueue(producers_[producer], value);
+  }
+  bool pop(std::size_t, P& to) { return queue_.try_dequeue(consumer_, to); }
 
  private:
   moodycamel::ConcurrentQueue<P> queue_;
-  moodycamel::ProducerToken producer_;
+  std::deque<moodycamel::ProducerToken> producers_;
   moodycamel::ConsumerToken consumer_;
+};
+
+template <class P>
+class Moodycamel {
+ public:
+  explicit Moodycamel(std::size_t slots) : queue_(slots, 1, 1) {}
+  bool push(const P& value) { return queue_.push(0, value); }
+  bool pop(P& to) { return queue_.pop(0, to); }
+
+ private:
+  MoodycamelMany<P> queue_;
+};
+#endif
+
+#if defined(LEAT_BENCH_READERWRITER)
+/// Made to be bounded: it says that it is full in place of allocating.
+template <class P>
+class ReaderWriter {
+ public:
+  explicit ReaderWriter(std::size_t slots) : queue_(slots) {}
+  bool push(const P& value) { return queue_.try_enqueue(value); }
+  bool pop(P& to) { return queue_.try_dequeue(to); }
+
+ private:
+  moodycamel::ReaderWriterQueue<P> queue_;
 };
 #endif
 
@@ -243,6 +277,10 @@ template <class P>
 using PrivateBoost = PrivateRings<P, BoostSpsc>;
 template <class P>
 using PrivateLeat = PrivateRings<P, LeatSpsc>;
+#if defined(LEAT_BENCH_READERWRITER)
+template <class P>
+using PrivateReaderWriter = PrivateRings<P, ReaderWriter>;
+#endif
 
 /// How a Flux consumer finds the version that it awaits.
 enum class Epoch {
@@ -252,65 +290,72 @@ enum class Epoch {
   cached_shift,  // after
 };
 
-/// The protocol of Flux's queue as its documents describe it: versions that grow by two per lap, a
-/// locked increment of the version before the copy, a cursor that each consumer increments with a
-/// lock per message, and the length beside the producers' count.
+/// The protocol of Flux's queue, step by step as its sources have it: versions that grow by two per lap,
+/// a locked increment of the version before the copy, a cursor that each consumer increments with a
+/// lock per message; flavour, length, a flag for parking and the producers' count in one line of the
+/// header; producers that look at the flavour each time, and whether they have produced before;
+/// consumers that look whether they have subscribed, and copy into a buffer of their own, which they
+/// show to whoever consumes.
 template <class P, bool kManyProducers, Epoch kEpoch>
 class FluxRing {
  public:
-  FluxRing(std::size_t slots, std::size_t, std::size_t consumers)
+  FluxRing(std::size_t slots, std::size_t producers, std::size_t consumers)
       : header_(new Header), slots_(new Slot[slots]) {
+    header_->flavour = kManyProducers ? Flavour::many : Flavour::single;
     header_->mask = slots - 1;
+    for (std::size_t i = 0; i < producers; ++i) producers_.push_back(std::make_unique<Producer>());
     for (std::size_t i = 0; i < consumers; ++i) {
       cursors_.push_back(std::make_unique<Cursor>());
       consumers_.push_back(std::make_unique<Consumer>());
-      consumers_.back()->mask = slots - 1;
-      consumers_.back()->shift = static_cast<unsigned>(std::bit_width(slots) - 1);
+      Consumer& consumer = *consumers_.back();
+      consumer.mask = slots - 1;
+      consumer.shift = static_cast<unsigned>(std::bit_width(slots) - 1);
+      consumer.cursor = cursors_.back().get();
+      consumer.slots = slots_.get();
+      consumer.is_running = true;
     }
   }
 
-  bool push(std::size_t, const P& value) {
-    const std::uint64_t mask = header_->mask;
-    std::uint64_t n = header_->count.load(std::memory_order_relaxed);
-    if constexpr (kManyProducers) {
-      // The check is the harness's; a producer may overshoot by the others' messages, so that room
-      // for them is left.
-      if (n + 8 > limit_.load(std::memory_order_relaxed) && !renew(n + 8)) return false;
+  bool push(std::size_t producer, const P& value) {
+    Producer& me = *producers_[producer];
+    // The harness's, for Flux never waits: a producer may overshoot by the others' messages, so that
+    // room for them is left.
+    const std::uint64_t behind = kManyProducers ? 8 : 0;
+    const std::uint64_t front = header_->count.load(std::memory_order_relaxed) + behind;
+    if (front >= limit_.load(std::memory_order_relaxed) && !renew(front)) return false;
+    if (!me.has_produced) me.has_produced = true;  // it would look for a slot left half-written
+    std::uint64_t n = 0;
+    if (header_->flavour == Flavour::many) {
       n = header_->count.fetch_add(1, std::memory_order_acq_rel);
     } else {
-      if (n >= limit_.load(std::memory_order_relaxed) && !renew(n)) return false;
+      n = header_->count.load(std::memory_order_relaxed);
       header_->count.store(n + 1, std::memory_order_relaxed);
     }
-    Slot& slot = slots_[n & mask];
+    Slot& slot = slots_[n & header_->mask];
     const std::uint64_t version = slot.version.fetch_add(1, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_acq_rel);
     slot.value = value;
     std::atomic_signal_fence(std::memory_order_acq_rel);
     slot.version.store(version + 2, std::memory_order_release);
+    if (header_->signals.load(std::memory_order_relaxed)) ++me.signals;
     return true;
   }
 
   bool pop(std::size_t consumer, P& to) {
-    Consumer& me = *consumers_[consumer];
-    Slot& slot = slots_[me.position];
-    const std::uint64_t before = slot.version.load(std::memory_order_acquire);
-    if (before < me.expected) return false;
-    std::atomic_signal_fence(std::memory_order_acq_rel);
-    to = slot.value;
-    std::atomic_signal_fence(std::memory_order_acq_rel);
-    if (slot.version.load(std::memory_order_acquire) != me.expected) return false;
-    const std::uint64_t next = cursors_[consumer]->next.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t mask =
-        kEpoch == Epoch::cached_shift || kEpoch == Epoch::cached_division ? me.mask : header_->mask;
-    me.position = next & mask;
-    me.expected = kEpoch == Epoch::cached_shift || kEpoch == Epoch::header_shift
-                      ? 2 * (next >> me.shift) + 2
-                      : 2 * (next / (mask + 1)) + 2;
+    P buffer;
+    if (!try_consume(*consumers_[consumer], buffer)) return false;
+    to = buffer;
     return true;
   }
 
  private:
+  enum class Flavour : std::uint8_t { unknown, many, single };
   struct alignas(64) Header {
+    Flavour flavour = Flavour::unknown;
+    bool is_initialised = true;
+    std::atomic<bool> group_lock{false};
+    std::atomic<bool> signals{false};
+    std::uint64_t element_bytes = sizeof(P);
     std::uint64_t mask = 0;
     std::atomic<std::uint64_t> count{0};
   };
@@ -321,12 +366,38 @@ class FluxRing {
   struct alignas(64) Cursor {
     std::atomic<std::uint64_t> next{1};
   };
+  struct alignas(128) Producer {
+    bool has_produced = false;
+    std::uint64_t signals = 0;
+  };
   struct alignas(128) Consumer {
     std::uint64_t position = 0;
     std::uint64_t mask = 0;
     std::uint64_t expected = 2;
     unsigned shift = 0;
+    bool is_running = false;
+    Cursor* cursor = nullptr;
+    Slot* slots = nullptr;
   };
+
+  bool try_consume(Consumer& me, P& buffer) {
+    if (!me.is_running) return false;  // it would subscribe
+    Slot& slot = me.slots[me.position];
+    const std::uint64_t before = slot.version.load(std::memory_order_acquire);
+    if (before < me.expected) return false;
+    std::atomic_signal_fence(std::memory_order_acq_rel);
+    buffer = slot.value;
+    std::atomic_signal_fence(std::memory_order_acq_rel);
+    if (slot.version.load(std::memory_order_acquire) != me.expected) return false;
+    const std::uint64_t next = me.cursor->next.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t mask =
+        kEpoch == Epoch::cached_shift || kEpoch == Epoch::cached_division ? me.mask : header_->mask;
+    me.position = next & mask;
+    me.expected = kEpoch == Epoch::cached_shift || kEpoch == Epoch::header_shift
+                      ? 2 * (next >> me.shift) + 2
+                      : 2 * (next / (mask + 1)) + 2;
+    return true;
+  }
 
   bool renew(std::uint64_t n) {
     std::uint64_t least = ~std::uint64_t{0};
@@ -339,6 +410,7 @@ class FluxRing {
 
   std::unique_ptr<Header> header_;
   std::unique_ptr<Slot[]> slots_;
+  std::vector<std::unique_ptr<Producer>> producers_;
   std::vector<std::unique_ptr<Cursor>> cursors_;
   std::vector<std::unique_ptr<Consumer>> consumers_;
   alignas(128) std::atomic<std::uint64_t> limit_{0};

@@ -6,9 +6,9 @@
 // Limits    With more threads than cores a figure says how gently a queue shares them.
 #pragma once
 
+#include "../support/pin.hpp"
 #include "../support/sample.hpp"
 #include "../support/suite.hpp"
-#include "../support/workers.hpp"
 #include "queues.hpp"
 
 #include <cstddef>
@@ -153,6 +153,14 @@ Sample round_trip(std::uint64_t iterations) {
 /// The parameters of a case: which queue, which question, how large.
 inline Params params_of(const std::string& queue, const std::string& kind, std::size_t bytes) {
   return {{"queue", queue}, {"kind", kind}, {"payload_bytes", static_cast<std::int64_t>(bytes)}};
+}
+
+/// Calls `add.operator()<bytes>()` for the payloads that are compared.
+template <class Add>
+void for_sizes(const Add& add) {
+  add.template operator()<8>();
+  add.template operator()<64>();
+  add.template operator()<256>();
 }
 
 template <class Queue, class P>

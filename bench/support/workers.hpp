@@ -2,9 +2,9 @@
 //           they return.
 #pragma once
 
+#include "pin.hpp"
 #include "sample.hpp"
 
-#include <leat/base/os/affinity.hpp>
 #include <leat/core/config.hpp>
 #include <leat/dataflow/execute.hpp>
 #include <leat/dataflow/worker.hpp>
@@ -23,13 +23,6 @@ struct Shift {
   std::uint64_t count = 0;
   dataflow::WorkerCounters counters;
 };
-
-/// Puts the calling thread, the `index`th of its kind, on a core; around again if they are few.
-inline void pin_by_index(std::size_t index) {
-  const auto cpus = os::cpus_allowed();
-  // If the system refuses, the thread runs where it will: the spread of the runs shows it.
-  static_cast<void>(os::pin_this_thread(cpus[index % cpus.size()]));
-}
 
 /// Runs `work(worker)`, which returns a Shift, on each of `config.workers` workers.
 ///
