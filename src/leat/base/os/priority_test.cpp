@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
 #include <thread>
 
 namespace leat::os {
@@ -51,7 +53,12 @@ TEST(Priority, APriorityOutOfRangeIsRefused) {
 }
 
 TEST(Priority, AThreadThatTouchesNewPagesHasHadFaults) {
-  on_a_thread([] { EXPECT_GT(thread_troubles().page_faults, 0U); });
+  on_a_thread([] {
+    constexpr std::size_t kBytes = 4 << 20;
+    const auto block = std::make_unique_for_overwrite<volatile char[]>(kBytes);
+    for (std::size_t i = 0; i < kBytes; i += 4096) block[i] = 1;
+    EXPECT_GT(thread_troubles().page_faults, 0U);
+  });
 }
 
 }  // namespace
