@@ -6,6 +6,7 @@
 
 #include <leat/dataflow/builder.hpp>
 #include <leat/dataflow/hash.hpp>
+#include <leat/dataflow/pipe.hpp>
 
 namespace leat::dataflow {
 
