@@ -10,6 +10,8 @@
 #include "queues/options.hpp"
 #include "queues/run.hpp"
 #include "terminal.hpp"
+#include "tiles/options.hpp"
+#include "tiles/run.hpp"
 #include "version.hpp"
 
 #include <atomic>
@@ -81,6 +83,35 @@ int run(const RunQueues& options) {
   return finish({code, "", ""});
 }
 
+bool read_line() {
+  for (int c = std::getchar(); c != EOF; c = std::getchar()) {
+    if (c == '\n') return true;
+  }
+  return false;
+}
+
+/// `leat tiles`, `record` or `replay`: what stands behind its name, until it is done or Ctrl-C.
+template <class Options>
+int run_tile_command(const std::variant<Options, ShowTileHelp, Failure>& parsed,
+                     ExitCode (*run)(const Options&, TilesWorld&)) {
+  if (const auto* failure = std::get_if<Failure>(&parsed)) {
+    return finish({failure->code, "", "leat: " + failure->message + "\n"});
+  }
+  if (const auto* help = std::get_if<ShowTileHelp>(&parsed)) {
+    return finish({ExitCode::ok, std::string(help->text), ""});
+  }
+  const RealClock clock;
+  std::atomic<bool> stopped = false;
+  const os::InterruptWatcher watcher([&](int) { stopped = true; });
+  TilesWorld world{clock,
+                   [](std::string_view text) { print(stdout, text); },
+                   [](std::string_view text) { print(stderr, text); },
+                   [](Nanos time) { std::this_thread::sleep_for(time); },
+                   [&] { return stopped.load(); },
+                   read_line};
+  return finish({run(std::get<Options>(parsed), world), "", ""});
+}
+
 int run(const RunLaunch& options) {
   const RealClock clock;
   std::atomic<int> signal{0};
@@ -103,6 +134,15 @@ int main(int argc, char** argv) {
     }
     if (const auto* options = std::get_if<RunQueues>(&queues)) return run(*options);
     return finish({ExitCode::ok, std::string(queues_help_text()), ""});
+  }
+  if (!words.empty() && words.front() == "tiles") {
+    return run_tile_command(parse_tiles(std::span(words).subspan(1)), run_tiles);
+  }
+  if (!words.empty() && words.front() == "record") {
+    return run_tile_command(parse_record(std::span(words).subspan(1)), run_record);
+  }
+  if (!words.empty() && words.front() == "replay") {
+    return run_tile_command(parse_replay(std::span(words).subspan(1)), run_replay);
   }
   if (!words.empty() && words.front() == "launch") {
     const auto launch = parse_launch(std::span(words).subspan(1));

@@ -216,6 +216,9 @@ Usage:
   leat run --help                 all options of that
   leat queues [command...]        look at the rings that processes share on this machine
   leat queues --help              all commands of that
+  leat tiles [command...]         look at tiles: who is slow, who is stuck; --help
+  leat record APP/NAME --into DIR write a channel down as it comes; --help
+  leat replay DIR                 read what was recorded, or play it back; --help
   leat launch [option...] PROGRAM start several processes of a program that share a dataflow
   leat launch --help              all options of that
   leat --version
