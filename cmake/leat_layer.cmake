@@ -15,7 +15,7 @@ function(leat_private_flags target)
   # g++ 12 takes the member of a std::variant that is not there for one that was not initialised, when
   # a move of the variant is inlined. The sanitizers and valgrind look at the same code.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-free-nonheap-object)
   endif()
   # It also notes, wherever a record on cache lines of its own is passed by value, what GCC 4.5 did.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
