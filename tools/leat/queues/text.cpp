@@ -1,35 +1,14 @@
 #include "queues/text.hpp"
 
 #include <leat/base/time/text.hpp>
+#include "columns.hpp"
 #include "report.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
 namespace leat::tool {
 namespace {
-
-using Row = std::vector<std::string>;
-
-/// Rows under a head, the columns as wide as they must be; all but the first `left` to the right.
-std::string table(const std::vector<Row>& rows, std::size_t left) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string gap(widths[i] - row[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (i < left ? row[i] + gap : gap + row[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string number(const std::optional<std::uint64_t>& value) {
   return value ? std::to_string(*value) : "-";
@@ -196,7 +175,7 @@ std::string queues_table(std::span<const QueueLook> looks) {
                     bytes_text(look.segment.file_bytes), used_text(look), number(look.written),
                     number(look.lost), number(look.living()), number(look.dead())});
   }
-  return table(rows, 4);
+  return columns(rows, 4);
 }
 
 std::string queue_details(const QueueLook& look) {
@@ -225,7 +204,7 @@ std::string queue_details(const QueueLook& look) {
                       to_text(WallTime{static_cast<std::int64_t>(one.facts.joined_at_ns) /
                                        1'000'000'000 * 1'000'000'000})});
     }
-    text += table(rows, 1);
+    text += columns(rows, 1);
   }
   if (look.ring && !look.ring->seats.empty()) {
     std::vector<Row> rows{{"  END", "LABEL", "OWNER", "LAG", "LOST"}};
@@ -237,7 +216,7 @@ std::string queue_details(const QueueLook& look) {
       rows.push_back({"  " + role, seat.label, owner_text(look, seat.owner), number(seat.lag),
                       number(seat.lost)});
     }
-    text += table(rows, 3);
+    text += columns(rows, 3);
   }
   if (look.ring && !look.ring->groups.empty()) {
     std::vector<Row> rows{{"  GROUP", "NEXT", "DONE", "LAG", "LOST", "AGAIN", "SKIPPED"}};
@@ -245,7 +224,7 @@ std::string queue_details(const QueueLook& look) {
       rows.push_back({"  " + group.name, number(group.next), number(group.floor), number(group.lag),
                       number(group.lost), number(group.redelivered), number(group.skipped)});
     }
-    text += table(rows, 1);
+    text += columns(rows, 1);
   }
   return text;
 }
@@ -340,7 +319,7 @@ std::string watch_table(std::span<const QueueLook> before, std::span<const Queue
           {"  group " + group.name, "", "", "", "", number(group.lag), number(group.lost), "", ""});
     }
   }
-  return table(rows, 3);
+  return columns(rows, 3);
 }
 
 std::string message_line(std::uint64_t sequence, std::span<const std::byte> payload, bool json) {

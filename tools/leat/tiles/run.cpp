@@ -3,9 +3,9 @@
 #include <leat/base/time/text.hpp>
 #include <leat/core/segment/listing.hpp>
 #include <leat/tile/metrics/timers.hpp>
+#include "columns.hpp"
 #include "report.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -13,29 +13,10 @@ namespace leat::tool {
 namespace {
 
 using tile::TileFacts;
-using Row = std::vector<std::string>;
 
 ExitCode failed(TilesWorld& world, const Error& error) {
   world.err("leat: " + error.message + "\n");
   return ExitCode::runtime;
-}
-
-std::string table(const std::vector<Row>& rows, std::size_t left) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string gap(widths[i] - row[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (i < left ? row[i] + gap : gap + row[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
 }
 
 std::string percent(double part) {
@@ -112,7 +93,7 @@ std::string tiles_table(const std::vector<TileLook>& looks, const std::vector<Ti
                     since(&TileFacts::produced), std::to_string(facts.backlog),
                     since(&TileFacts::lost), since(&TileFacts::involuntary_switches)});
   }
-  std::string text = table(rows, 3);
+  std::string text = columns(rows, 3);
   if (const TileLook* const slow = slowest(looks, before)) text += slow_text(*slow);
   return text;
 }
@@ -227,7 +208,7 @@ ExitCode timers(const RunTiles& options, TilesWorld& world) {
   if (options.json) {
     world.out("[" + json + (json.empty() ? "]\n" : "\n]\n"));
   } else {
-    world.out(rows.size() == 1 ? "no timers\n" : table(rows, 3));
+    world.out(rows.size() == 1 ? "no timers\n" : columns(rows, 3));
   }
   return ExitCode::ok;
 }
