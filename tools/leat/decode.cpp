@@ -1,5 +1,7 @@
 #include "decode.hpp"
 
+#include <leat/base/os/error_text.hpp>
+
 #include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
@@ -7,7 +9,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <system_error>
@@ -177,7 +178,7 @@ Result<std::string> read_stream(std::FILE* file, std::size_t bytes_expected) {
     const std::size_t got = std::fread(bytes.data() + used, 1, bytes.size() - used, file);
     used += got;
     if (got == 0) {
-      if (std::ferror(file) != 0) return Error{std::strerror(errno)};
+      if (std::ferror(file) != 0) return Error{os::error_text(errno)};
       bytes.resize(used);
       return bytes;
     }
@@ -219,7 +220,7 @@ Result<std::string> decode(std::string bytes, Encoding encoding, std::size_t dec
 Result<std::string> read_bytes(const std::filesystem::path& path) {
   if (path == "-") return read_stream(stdin, 0);
   const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) return Error{std::strerror(errno)};
+  if (file == nullptr) return Error{os::error_text(errno)};
   std::error_code no_size;  // a pipe, a device: grow while reading
   const std::uintmax_t size = std::filesystem::file_size(path, no_size);
   return read_stream(file.get(), no_size || size > kDecodedBytesMax ? 0 : size);

@@ -1,10 +1,10 @@
 #include "flow_graph.hpp"
 
 #include <leat/base/check.hpp>
+#include <leat/base/os/error_text.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -179,7 +179,7 @@ Result<void> write_flow_graph(const FlowGraph& graph, std::string_view title,
   std::ofstream out(file, std::ios::binary);
   out << (file.extension() == ".svg" ? svg_of(graph, title) : dot_of(graph, title));
   out.close();
-  if (!out) return Error{file.string() + ": cannot be written: " + std::strerror(errno)};
+  if (!out) return Error{file.string() + ": cannot be written: " + os::error_text(errno)};
   return {};
 }
 

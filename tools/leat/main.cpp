@@ -1,5 +1,6 @@
 // The process around the command: words in, text out, Ctrl-C.
 #include <leat/base/clock.hpp>
+#include <leat/base/os/error_text.hpp>
 #include <leat/base/os/interrupt.hpp>
 #include "command.hpp"
 #include "compute.hpp"
@@ -19,7 +20,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <span>
 #include <string>
@@ -40,7 +40,7 @@ void print(std::FILE* file, std::string_view text) {
 int finish(const Outcome& outcome) {
   print(stdout, outcome.out);
   if (std::ferror(stdout) != 0) {
-    print(stderr, std::string("leat: standard output: ") + std::strerror(errno) + "\n");
+    print(stderr, std::string("leat: standard output: ") + os::error_text(errno) + "\n");
     return static_cast<int>(ExitCode::runtime);
   }
   print(stderr, outcome.err);

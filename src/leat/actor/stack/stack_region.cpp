@@ -4,6 +4,7 @@
 #include <leat/base/check.hpp>
 #include <leat/base/mutant.hpp>
 #include <leat/base/os/address_space.hpp>
+#include <leat/base/os/error_text.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -72,7 +73,7 @@ Result<std::unique_ptr<StackRegion>> StackRegion::reserve(const Options& options
   if (!region->map(options)) {
     return Error{"no address space for stacks: mmap of " +
                  std::to_string(options.class_bytes * kStackClasses) +
-                 " bytes: " + std::strerror(errno) + "; raise `ulimit -v`"};
+                 " bytes: " + os::error_text(errno) + "; raise `ulimit -v`"};
   }
   return region;
 }

@@ -1,10 +1,11 @@
 #include <leat/base/os/affinity.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <sched.h>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -129,7 +130,7 @@ Result<void> pin_this_thread(int cpu) {
   CPU_ZERO_S(bytes, set.get());
   CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) != 0) {
-    return Error{"cannot pin a thread to CPU " + std::to_string(cpu) + ": " + std::strerror(errno) +
+    return Error{"cannot pin a thread to CPU " + std::to_string(cpu) + ": " + error_text(errno) +
                  "; the affinity mask of the process may not hold it"};
   }
   return {};

@@ -1,5 +1,7 @@
 #include <leat/base/os/child.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,7 +11,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <system_error>
 
 namespace leat::os {
 
@@ -27,8 +28,7 @@ std::optional<Pipe> new_pipe() {
 }
 
 Error failed(const std::string& program, int number) {
-  return {"start: asked to run \"" + program + "\"; found \"" +
-          std::system_category().message(number) + "\""};
+  return {"start: asked to run \"" + program + "\"; found \"" + error_text(number) + "\""};
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -63,7 +63,7 @@ Io PipeEnd::read(std::span<std::byte> into) {
     if (count == 0) return {IoState::over, 0};
     if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoState::none, 0};
     if (errno == EINTR) continue;
-    error_ = Error{"pipe: reading failed: " + std::system_category().message(errno)};
+    error_ = Error{"pipe: reading failed: " + error_text(errno)};
     return {IoState::broken, 0};
   }
 }

@@ -1,5 +1,7 @@
 #include <leat/base/os/endpoint.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,17 +17,15 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace leat::os {
 namespace {
 
-std::string reason(int number) { return std::system_category().message(number); }
-
 Error refused(const std::string& what, const std::string& where, int number,
               const std::string& next) {
-  return {"socket: asked to " + what + " " + where + "; found \"" + reason(number) + "\"; " + next};
+  return {"socket: asked to " + what + " " + where + "; found \"" + error_text(number) + "\"; " +
+          next};
 }
 
 Error no_address(const std::string& text, const std::string& found) {
@@ -98,7 +98,7 @@ bool is_local_address(const Storage& at) {
 Result<Descriptor> new_socket(const Storage& at) {
   Descriptor made(::socket(at.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made) return made;
-  return Error{"socket: no descriptor for one: " + reason(errno)};
+  return Error{"socket: no descriptor for one: " + error_text(errno)};
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ Result<Doorway> Doorway::adopt(Descriptor listening) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0 || ::fcntl(number, F_SETFL, flags | O_NONBLOCK) != 0 ||
       ::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) {
-    return Error{"socket: descriptor " + std::to_string(number) + ": " + reason(errno)};
+    return Error{"socket: descriptor " + std::to_string(number) + ": " + error_text(errno)};
   }
   return Doorway(std::move(listening));
 }
@@ -260,7 +260,7 @@ Result<std::optional<Socket>> Doorway::accept() {
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return std::optional<Socket>();
     }
-    return Error{"socket: accepting at " + text() + " failed: " + reason(errno)};
+    return Error{"socket: accepting at " + text() + " failed: " + error_text(errno)};
   }
 }
 

@@ -1,5 +1,7 @@
 #include <leat/base/os/event_descriptor.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,8 +15,8 @@ namespace leat::os {
 Result<EventDescriptor> EventDescriptor::make() {
   Descriptor made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (made) return EventDescriptor(std::move(made));
-  return Error{std::string("asked for a descriptor to signal with; found: ") +
-               std::strerror(errno) + "; close some, or raise the limit (ulimit -n)"};
+  return Error{std::string("asked for a descriptor to signal with; found: ") + error_text(errno) +
+               "; close some, or raise the limit (ulimit -n)"};
 }
 
 // Refused only where 2^64 - 2 sets were not cleared: then it is readable, too.

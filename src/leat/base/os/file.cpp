@@ -1,5 +1,7 @@
 #include <leat/base/os/file.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,7 +17,7 @@ namespace {
 
 Error refused(const char* asked, const std::filesystem::path& path, int why) {
   return Error{std::string("file: asked to ") + asked + " " + path.string() + "; found " +
-               std::strerror(why)};
+               error_text(why)};
 }
 
 }  // namespace

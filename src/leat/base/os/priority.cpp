@@ -1,5 +1,7 @@
 #include <leat/base/os/priority.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -16,7 +18,7 @@ id_t this_thread() noexcept { return static_cast<id_t>(syscall(SYS_gettid)); }
 Error refused(const std::string& asked, int why) {
   std::string next = "; without the right to it (CAP_SYS_NICE) leave it out";
   if (why != EPERM && why != EACCES) next.clear();
-  return Error{"thread priority: asked for " + asked + "; found " + std::strerror(why) + next};
+  return Error{"thread priority: asked for " + asked + "; found " + error_text(why) + next};
 }
 
 }  // namespace

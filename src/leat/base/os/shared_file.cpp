@@ -3,6 +3,7 @@
 #include <leat/base/atomic.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/os/descriptor.hpp>
+#include <leat/base/os/error_text.hpp>
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -56,11 +57,10 @@ AllFiles& all_files() {
   return all;
 }
 
-std::string reason(int number) { return std::system_category().message(number); }
-
 Error refused(const std::filesystem::path& where, const std::string& asked, int number,
               const std::string& next) {
-  return {where.string() + ": asked to " + asked + "; found \"" + reason(number) + "\"; " + next};
+  return {where.string() + ": asked to " + asked + "; found \"" + error_text(number) + "\"; " +
+          next};
 }
 
 std::string size_text(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
@@ -116,7 +116,8 @@ void ask_for_huge_pages(const std::filesystem::path& where, int descriptor,
     return;
   }
   if (::madvise(mapped.data(), mapped.size(), MADV_HUGEPAGE) != 0) {
-    warnings.push_back(where.string() + ": asked for huge pages; found \"" + reason(errno) + "\"");
+    warnings.push_back(where.string() + ": asked for huge pages; found \"" + error_text(errno) +
+                       "\"");
   }
 }
 
@@ -128,7 +129,7 @@ void lock_in_memory(const std::filesystem::path& where, std::span<std::byte> map
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   warnings.push_back(
       where.string() + ": asked to lock " + size_text(mapped.size()) + " in memory; found \"" +
-      reason(number) + "\", at a limit of " +
+      error_text(number) + "\", at a limit of " +
       (limit.rlim_cur == RLIM_INFINITY ? std::string("none") : size_text(limit.rlim_cur)) +
       "; raise it with ulimit -l");
 }
@@ -161,7 +162,7 @@ void prefer_node(const std::filesystem::path& where, std::span<std::byte> mapped
     number = errno;
   }
   warnings.push_back(where.string() + ": asked for memory of NUMA node " + std::to_string(node) +
-                     "; found \"" + reason(number) + "\"");
+                     "; found \"" + error_text(number) + "\"");
 }
 
 Result<void> set_rights(int descriptor, const std::filesystem::path& where, std::uint32_t mode,

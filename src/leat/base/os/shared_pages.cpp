@@ -1,5 +1,7 @@
 #include <leat/base/os/shared_pages.hpp>
 
+#include <leat/base/os/error_text.hpp>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -7,7 +9,6 @@
 
 #include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace leat::os {
@@ -17,7 +18,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 Error failed(const char* what, std::size_t bytes) {
   return {"shared memory: " + std::string(what) + " " + std::to_string(bytes) +
-          " bytes: " + std::system_category().message(errno)};
+          " bytes: " + error_text(errno)};
 }
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <leat/base/os/socket.hpp>
 
 #include <leat/base/check.hpp>
+#include <leat/base/os/error_text.hpp>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,18 +16,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <system_error>
 #include <thread>
 
 namespace leat::os {
 namespace {
 
-std::string reason(int number) { return std::system_category().message(number); }
-
 Error refused(const std::string& what, const std::string& address, std::uint16_t port, int number,
               const std::string& next) {
   return {"socket: asked to " + what + " " + address + ":" + std::to_string(port) + "; found \"" +
-          reason(number) + "\"; " + next};
+          error_text(number) + "\"; " + next};
 }
 
 Result<sockaddr_in> address_of(const std::string& address, std::uint16_t port) {
@@ -62,7 +60,7 @@ Socket::Socket(Descriptor descriptor) : descriptor_(std::move(descriptor)) {
 }
 
 Io Socket::failed(const char* what) {
-  error_ = Error{std::string("socket: ") + what + " failed: " + reason(errno)};
+  error_ = Error{std::string("socket: ") + what + " failed: " + error_text(errno)};
   return {IoState::broken, 0};
 }
 
@@ -183,7 +181,7 @@ Result<Socket> Listener::accept() {
     if (peer) return Socket(std::move(peer));
     if (errno == EINTR || errno == ECONNABORTED) continue;
     return Error{"socket: accepting on port " + std::to_string(port_) +
-                 " failed: " + reason(errno)};
+                 " failed: " + error_text(errno)};
   }
 }
 
@@ -213,7 +211,7 @@ Result<Socket> connect_to(const std::string& address, std::uint16_t port, Nanos 
 Result<std::pair<Socket, Socket>> socket_pair() {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return Error{"socket: no pair of sockets: " + reason(errno)};
+    return Error{"socket: no pair of sockets: " + error_text(errno)};
   return std::pair(Socket(Descriptor(ends[0])), Socket(Descriptor(ends[1])));
 }
 

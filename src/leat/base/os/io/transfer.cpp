@@ -70,8 +70,6 @@ bool Transfer::again() const noexcept {
 }
 bool Transfer::out_of_descriptors() const noexcept { return error == EMFILE || error == ENFILE; }
 
-std::string error_text(int number) { return std::system_category().message(number); }
-
 Transfer try_read(int descriptor, std::span<std::byte> into) noexcept {
   return done([&] { return ::read(descriptor, into.data(), into.size()); });
 }

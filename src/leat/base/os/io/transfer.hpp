@@ -6,6 +6,7 @@
 #pragma once
 
 #include <leat/base/os/descriptor.hpp>
+#include <leat/base/os/error_text.hpp>
 #include <leat/base/os/io/address.hpp>
 #include <leat/base/result.hpp>
 
@@ -28,9 +29,6 @@ struct [[nodiscard]] Transfer {
   /// The process, or the machine, has no descriptor left.
   [[nodiscard]] bool out_of_descriptors() const noexcept;
 };
-
-/// The text of an error's number.
-[[nodiscard]] std::string error_text(int number);
 
 /// Reads; 0 bytes are the end.
 Transfer try_read(int descriptor, std::span<std::byte> into) noexcept;
