@@ -8,6 +8,8 @@
 
 namespace leat::dataflow {
 
+template struct Worker::Graph<std::uint64_t>;
+
 namespace {
 // What peers in other processes answer takes longer to come, and to be woken for it longer still.
 Nanos spin_of(const comm::Seat& seat, const core::Config& config) {

@@ -195,41 +195,35 @@ class Worker {
     progress::ScopeId root;
     bool is_cancelled = false;  // from within: when its run is over
   };
-  template <progress::Timestamp T, class Resources>
-  struct Dataflow final : AnyDataflow {
-    Dataflow(Worker& worker_in, progress::ScopeId root_in, Resources resources_in,
-             const progress::NodeName& name, core::Activation self)
-        : AnyDataflow(worker_in, root_in),
-          resources(std::move(resources_in)),
-          graph(worker_in.plane_, root_in, name, self) {}
-    bool run() override {
-      bool remains = false;
-      try {
-        remains = graph.schedule();
-      } catch (...) {
-        worker.note_failure();
-        throw;
-      }
-      if (!this->is_cancelled) [[likely]]
-        return remains;
-      worker.plane_.cancel(this->root);
-      return false;
-    }
+  /// Out of line, so that dataflows of the usual times are compiled once, in worker.cpp.
+  template <progress::Timestamp T>
+  struct Graph : AnyDataflow {
+    Graph(Worker& worker_in, progress::ScopeId root_in, const progress::NodeName& name,
+          core::Activation self);
+    ~Graph() override;
+    bool run() override;
     void sketch(progress::SketchSink& into,
-                const progress::Sketch::Address& address) const override {
-      graph.sketch(into, address);
-    }
-    void holdings(std::vector<progress::Holding>& into) const override { graph.holdings(into); }
-
-    [[no_unique_address]] Resources resources;  // destroyed after the operators
+                const progress::Sketch::Address& address) const override;
+    void holdings(std::vector<progress::Holding>& into) const override;
     progress::Subgraph<T> graph;
+  };
+  template <class Resources>
+  struct Kept {
+    [[no_unique_address]] Resources resources;
+  };
+  template <progress::Timestamp T, class Resources>
+  struct Dataflow final : Kept<Resources>,
+                          Graph<T> {  // resources are destroyed after the operators
+    template <class... Args>
+    explicit Dataflow(Resources kept, Args&&... args)
+        : Kept<Resources>{std::move(kept)}, Graph<T>(std::forward<Args>(args)...) {}
   };
 
   template <progress::Timestamp T, class Resources, class Build>
   auto build_dataflow(core::Worker::TaskId task, progress::ScopeId root, DataflowOptions options,
                       Resources resources, Build& build, std::source_location where) {
     progress::NodeName who{std::move(options.name), where};
-    auto running = std::make_unique<Dataflow<T, Resources>>(*this, root, std::move(resources), who,
+    auto running = std::make_unique<Dataflow<T, Resources>>(std::move(resources), *this, root, who,
                                                             scheduler_.activation_of(task));
     auto& graph = running->graph;
     graph.set_place({plane_.new_node_id(), {task}});
@@ -285,5 +279,41 @@ class Worker {
   std::vector<Installed> installed_;  // in order of their index; also those that have ended
   int exceptions_ = std::uncaught_exceptions();  // under way when this was made
 };
+
+template <progress::Timestamp T>
+Worker::Graph<T>::Graph(Worker& worker_in, progress::ScopeId root_in,
+                        const progress::NodeName& name, core::Activation self)
+    : AnyDataflow(worker_in, root_in), graph(worker_in.plane_, root_in, name, self) {}
+
+template <progress::Timestamp T>
+Worker::Graph<T>::~Graph() = default;
+
+template <progress::Timestamp T>
+bool Worker::Graph<T>::run() {
+  bool remains = false;
+  try {
+    remains = graph.schedule();
+  } catch (...) {
+    worker.note_failure();
+    throw;
+  }
+  if (!this->is_cancelled) [[likely]]
+    return remains;
+  worker.plane_.cancel(this->root);
+  return false;
+}
+
+template <progress::Timestamp T>
+void Worker::Graph<T>::sketch(progress::SketchSink& into,
+                              const progress::Sketch::Address& address) const {
+  graph.sketch(into, address);
+}
+
+template <progress::Timestamp T>
+void Worker::Graph<T>::holdings(std::vector<progress::Holding>& into) const {
+  graph.holdings(into);
+}
+
+extern template struct Worker::Graph<std::uint64_t>;
 
 }  // namespace leat::dataflow

@@ -18,21 +18,16 @@ namespace leat::dataflow {
 class Barrier {
  public:
   /// Builds its dataflow: all workers must, in the same order as their others.
-  explicit Barrier(Worker& worker, std::source_location where = std::source_location::current())
-      : worker_(worker) {
-    worker.dataflow_named<std::uint64_t>(
-        "barrier", [&](auto& scope) { scope.input(input_, where) | probe(probe_, where); }, where);
-  }
+  explicit Barrier(Worker& worker, std::source_location where = std::source_location::current());
+  Barrier(Barrier&&) noexcept;
+  ~Barrier();
 
   /// Comes to the next round, and returns when all workers have.
-  void wait() {
-    advance();
-    worker_.step_or_park_while([this] { return !reached(); });
-  }
+  void wait();
   /// Comes to the next round without waiting for the others.
-  void advance() { input_.advance_to(round() + 1); }
+  void advance();
   /// Whether all workers have come to the round that this one is in. Step the worker to find out.
-  [[nodiscard]] bool reached() const { return !probe_.less_than(input_.time()); }
+  [[nodiscard]] bool reached() const;
   /// How many rounds this worker has come to.
   [[nodiscard]] std::uint64_t round() const noexcept { return input_.time(); }
 
