@@ -200,7 +200,6 @@ class Worker {
   struct Graph : AnyDataflow {
     Graph(Worker& worker_in, progress::ScopeId root_in, const progress::NodeName& name,
           core::Activation self);
-    ~Graph() override;
     bool run() override;
     void sketch(progress::SketchSink& into,
                 const progress::Sketch::Address& address) const override;
@@ -284,9 +283,6 @@ template <progress::Timestamp T>
 Worker::Graph<T>::Graph(Worker& worker_in, progress::ScopeId root_in,
                         const progress::NodeName& name, core::Activation self)
     : AnyDataflow(worker_in, root_in), graph(worker_in.plane_, root_in, name, self) {}
-
-template <progress::Timestamp T>
-Worker::Graph<T>::~Graph() = default;
 
 template <progress::Timestamp T>
 bool Worker::Graph<T>::run() {

@@ -57,7 +57,7 @@ void look_at_header(Bytes bytes) {
   core::write_header(header, facts);
   header.state.store_relaxed(static_cast<std::uint32_t>(core::SegmentState::ready));
   if (bytes.size() > 2) {
-    const std::size_t at = (bytes[0] | bytes[1] << 8U) % head.size();
+    const std::size_t at = (bytes[0] + 256U * bytes[1]) % head.size();
     const Bytes over = bytes.subspan(2).first(std::min(bytes.size() - 2, head.size() - at));
     std::memcpy(head.data() + at, over.data(), over.size());
   }
