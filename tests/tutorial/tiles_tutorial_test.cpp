@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -25,6 +26,7 @@ LEAT_FIELDS(Trade, price);
 
 // [spine]
 namespace t = leat::tile;
+using namespace std::chrono_literals;
 
 struct Market {
   t::Channel<"quotes", Quote, {.size = 4096, .persist = true, .reliable = true}> quotes;
@@ -92,7 +94,7 @@ TEST_F(TilesTutorial, ThreeTilesOneAfterTheOther) {
   leat::Nanos slowest{0};
   // [run]
   auto spine = t::Spine<Market>::open({.app = "market", .shared = false}).value();
-  t::SpineScope<Market> scope(spine, {.handle_signals = true});
+  t::SpineScope<Market> scope(spine, {.drain_at_most = 5min, .handle_signals = true});
   scope.add(Feed{}, {.name = "feed", .idle = {.yields = true}});
   scope.add(Trader{}, {.name = "trader", .niceness = 1, .idle = {.pauses = 16, .yields = true}});
   scope.add(Book{&prices, &slowest}, {.name = "book", .idle = {.parks = true}});
@@ -129,7 +131,7 @@ TEST_F(TilesTutorial, WhatIsRecordedIsPlayedBack) {
   const std::filesystem::path& folder = folder_;
   {
     // [record]
-    t::SpineScope<Market> scope(spine());
+    t::SpineScope<Market> scope(spine(), {.drain_at_most = 5min});
     t::RecorderOptions recorder;
     recorder.log.folder = folder;     // quotes go into <folder>/quotes
     recorder.reliable_reader = true;  // the feed waits for the disk
@@ -142,7 +144,7 @@ TEST_F(TilesTutorial, WhatIsRecordedIsPlayedBack) {
   }
   {
     // [replay]
-    t::SpineScope<Market> scope(spine());
+    t::SpineScope<Market> scope(spine(), {.drain_at_most = 5min});
     scope.add(t::Replay<Market, "quotes">({.folder = folder / "quotes"}), polite);
     // [/replay]
     scope.add(Trader{}, polite);

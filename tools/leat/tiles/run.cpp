@@ -35,6 +35,13 @@ std::string state_text(const TileFacts& facts) {
   return facts.is_alive ? tile::name_of(facts.state) : "dead";
 }
 
+// With what it was told, while it is about to end.
+std::string state_column(const TileFacts& facts) {
+  const bool lives = facts.is_alive && facts.state < tile::TileState::halt;
+  const bool is_ending = lives && facts.command > tile::Command::run;
+  return state_text(facts) + (is_ending ? "/" + std::string(tile::name_of(facts.command)) : "");
+}
+
 const TileLook* same_tile(const std::vector<TileLook>& before, const TileLook& now) noexcept {
   for (const TileLook& one : before) {
     if (one.app == now.app && one.facts.id == now.facts.id && one.facts.owner == now.facts.owner) {
@@ -85,7 +92,7 @@ std::string tiles_table(const std::vector<TileLook>& looks, const std::vector<Ti
     const auto since = [&](std::uint64_t TileFacts::* figure) {
       return std::to_string(facts.*figure - (earlier != nullptr ? earlier->facts.*figure : 0));
     };
-    rows.push_back({look.app + "/" + facts.name, std::to_string(facts.pid), state_text(facts),
+    rows.push_back({look.app + "/" + facts.name, std::to_string(facts.pid), state_column(facts),
                     facts.core ? std::to_string(*facts.core) : "-",
                     facts.heartbeat == Nanos{0} ? "-" : short_text(look.heartbeat_age()),
                     percent(facts.utilisation(earlier != nullptr ? &earlier->facts : nullptr)),
@@ -122,6 +129,7 @@ std::string tile_json(const TileLook& look, const TileLook* before, bool slow) {
       .number("id", std::uint64_t{facts.id.number})
       .number("pid", facts.pid)
       .text("state", state_text(facts))
+      .text("command", tile::name_of(facts.command))
       .raw("cpu", facts.core ? std::to_string(*facts.core) : "null")
       .number("heartbeat_age_ns", look.heartbeat_age().count())
       .raw("utilisation", decimal(facts.utilisation(before != nullptr ? &before->facts : nullptr)))

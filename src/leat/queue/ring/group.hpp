@@ -125,6 +125,8 @@ class GroupMember {
   /// Whether somebody had it before, who died or left.
   [[nodiscard]] bool was_redelivered() const noexcept { return redelivered_; }
   [[nodiscard]] MessageRange loss() const noexcept { return loss_; }
+  /// The first sequence that no member has taken yet.
+  [[nodiscard]] std::uint64_t next_sequence() const noexcept { return first_unclaimed(); }
 
   [[nodiscard]] RingCore& core() const noexcept { return sitting_.core(); }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kChannelBytes = sizeof(ChannelEntry) * kChannelsMax;
 core::SegmentSpec board_spec() {
   core::SegmentSpec spec;
   spec.kind = "tiles";
-  spec.kind_version = 1;
+  spec.kind_version = 2;
   spec.stride = sizeof(TileRow);
   spec.count = kTilesMax;
   spec.payload_bytes = kChannelBytes + sizeof(TileRow) * kTilesMax;
@@ -99,6 +99,8 @@ Result<TileSeat> TileBoard::seat(std::string_view name) {
       for (TileFigure* figure = &row.core; figure <= &row.produces; ++figure) figure->set(0);
       for (TileFigure* figure = &row.passes; figure <= &row.page_faults; ++figure) figure->set(0);
       row.command.store_seq_cst(0, TileRow::told{});
+      row.asked.store_seq_cst(0, TileRow::asks{});
+      row.give({});
       row.beat(Nanos{0});
       row.enter(TileState::boot);
       row.named.store_release(generation, TileRow::seated{});

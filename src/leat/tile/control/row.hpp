@@ -6,18 +6,24 @@
 //             boot --> run <--> parked
 //               '------+---------+----> halt: it has ended
 //                      '--------------> fail: something was thrown
-//           command: boot (wait) -> run -> drain (end when nothing is left) -> halt (end)
+//           command: boot (wait) -> run -> settle (answer looks) -> drain (end when nothing is left)
+//                    -> halt (end)
 // Protocol  Tile:      after each pass: beat. Before it sleeps: say parked; afterwards: beat, say run.
 //           Watchdog:  read the time, then the state, then the heartbeat. Stuck: the state is run, and
 //                      the heartbeat older than allowed. In another order it would suspect who was
 //                      parked while it looked, or who runs again since.
 //           Control:   store the command; ring the bell.
+//           Look:      control stores its number, one more each time, and rings the bell; a tile that
+//                      settles answers it between two passes: see look.hpp.
 // Invariants
 //   (1) A tile that is parked owes no heartbeat; one that runs had one when it began to run.
 //   (2) Commands only grow.
 // Ordering  seen      tile -> watchdog: whoever sees `run` sees the heartbeat of its beginning.
 //           told      control -> tile, seq_cst: store the command and look at the bell; say that one
 //                     sleeps and look at the command.
+//           asks      control -> tile, seq_cst as `told`: whoever reads the number of a look sees all
+//                     that anybody did before answering the look before.
+//           answers   tile -> control: whoever reads the answer sees all that the tile did before.
 //           seated    owner of a row -> readers: its name is written.
 // Source    Firedancer's command-and-control cells (cnc), which know no parking.
 #pragma once
@@ -37,16 +43,36 @@ namespace leat::tile {
 enum class TileState : std::uint8_t { boot = 0, run = 1, parked = 2, halt = 3, fail = 4 };
 
 enum class Command : std::uint32_t {
-  boot = 0,   ///< wait until all are ready
-  run = 1,    ///< go
-  drain = 2,  ///< end as soon as nothing is left to consume
-  halt = 3,   ///< end after this pass
+  boot = 0,    ///< wait until all are ready
+  run = 1,     ///< go
+  settle = 2,  ///< go on, and say whether anything is left to do: the end is near
+  drain = 3,   ///< end as soon as nothing is left to consume
+  halt = 4,    ///< end after this pass
 };
 
 [[nodiscard]] constexpr const char* name_of(TileState state) noexcept {
   constexpr const char* kNames[] = {"boot", "run", "parked", "halt", "fail"};
   return static_cast<std::size_t>(state) < 5 ? kNames[static_cast<std::size_t>(state)] : "?";
 }
+
+[[nodiscard]] constexpr const char* name_of(Command command) noexcept {
+  constexpr const char* kNames[] = {"boot", "run", "settle", "drain", "halt"};
+  return static_cast<std::size_t>(command) < 5 ? kNames[static_cast<std::size_t>(command)] : "?";
+}
+
+/// What a tile says to a look.
+struct TileAnswer {
+  std::uint64_t look = 0;  ///< which it answers; 0: none yet
+  bool is_quiet = false;   ///< it consumed nothing since it answered before, and nothing is there
+  bool has_caught_up = false;  ///< it consumed all that was there when it answered before
+
+  [[nodiscard]] constexpr std::uint64_t word() const noexcept {
+    return look << 2 | (has_caught_up ? 2U : 0U) | (is_quiet ? 1U : 0U);
+  }
+  [[nodiscard]] static constexpr TileAnswer of(std::uint64_t word) noexcept {
+    return {word >> 2, (word & 1) != 0, (word & 2) != 0};
+  }
+};
 
 /// A count that one thread keeps and others may look at.
 class TileFigure {
@@ -59,9 +85,11 @@ class TileFigure {
 };
 
 struct alignas(kSector) TileRow {
-  struct seen : Edge {};    // tile -> watchdog: state and heartbeat fit together
-  struct told : Edge {};    // control -> tile: the command; seq_cst against the bell
-  struct seated : Edge {};  // owner -> readers: who it is is written
+  struct seen : Edge {};     // tile -> watchdog: state and heartbeat fit together
+  struct told : Edge {};     // control -> tile: the command; seq_cst against the bell
+  struct asks : Edge {};     // control -> tile: a look; seq_cst against the bell
+  struct answers : Edge {};  // tile -> control: what it did before is done
+  struct seated : Edge {};   // owner -> readers: who it is is written
 
   // Who.
   Atomic<std::uint64_t> owner{0};       // the participant whose tile it is; 0: a free row
@@ -78,10 +106,12 @@ struct alignas(kSector) TileRow {
   alignas(kSector) Atomic<std::uint32_t> command{0};
   Atomic<std::uint32_t> calls{0};  // how often somebody outside wanted it to look
   queue::RingBell bell;
+  Atomic<std::uint64_t> asked{0};  // the last look
 
   // What it does.
   alignas(kSector) Atomic<std::uint64_t> state{0};
   Atomic<std::int64_t> heartbeat_ns{0};
+  Atomic<std::uint64_t> answered{0};  // a TileAnswer
   TileFigure passes;
   TileFigure worked;       // passes that did something
   TileFigure busy_ns;      // time in them
@@ -144,6 +174,18 @@ struct alignas(kSector) TileRow {
     }
     bell.ring();
   }
+  /// Control: asks the tile whether it is quiet; `look` is one more than before. Threads: one.
+  void ask(std::uint64_t look) noexcept {
+    asked.store_seq_cst(look, asks{});
+    bell.ring();
+  }
+  [[nodiscard]] TileAnswer answer() const noexcept {
+    return TileAnswer::of(answered.load_acquire(answers{}));
+  }
+  /// Tile: the last look that it was asked for.
+  [[nodiscard]] std::uint64_t is_asked() const noexcept { return asked.load_seq_cst(asks{}); }
+  void give(TileAnswer answer) noexcept { answered.store_release(answer.word(), answers{}); }
+
   /// Has the tile make another pass, if it sleeps or is about to. Threads: any.
   void call() noexcept {
     calls.fetch_add_seq_cst(1, told{}, told{});

@@ -15,6 +15,7 @@
 #include <leat/base/time/tick_clock.hpp>
 #include <leat/base/type_name.hpp>
 #include <leat/tile/control/board.hpp>
+#include <leat/tile/control/look.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -93,7 +94,7 @@ class TileContext {
 
   /// Asks that all tiles of the scope end, in order.
   void request_stop(const std::string& why) { desk_->request_stop("tile \"" + name_ + "\"", why); }
-  /// Whether this tile has been told to end: for a pass that is long.
+  /// Whether the end was asked for: for a pass that is long, and for who makes messages of nothing.
   [[nodiscard]] bool is_ending() const noexcept { return seat_.row().is_told() > Command::run; }
   /// A handle by which other threads end a sleep of this tile.
   [[nodiscard]] TileWaker waker() const {
@@ -129,8 +130,8 @@ class TileBody {
   /// After the end, on the tile's thread: gives back what `attach` took.
   virtual void detach() noexcept {}
 
-  /// How many messages it is behind; 0 where it consumes nothing. A tile that drains ends at 0.
-  [[nodiscard]] virtual std::uint64_t backlog() noexcept { return 0; }
+  /// How far it has come. A tile that drains ends when nothing is left.
+  [[nodiscard]] virtual TileProgress progress() noexcept { return {}; }
   /// Writes figures of its own into the row.
   virtual void publish(TileRow& row) noexcept { static_cast<void>(row); }
 

@@ -108,7 +108,7 @@ bool TileLoop::wait_for_go() {
     row().bell.sleep([this] { return row().is_told() != Command::boot; },
                      options_.idle.park_at_most);
   }
-  return row().is_told() == Command::run || row().is_told() == Command::drain;
+  return row().is_told() != Command::halt;
 }
 
 void TileLoop::passes() {
@@ -124,20 +124,33 @@ void TileLoop::passes() {
     Nanos ended = context_.now();
     account(began, ended);
     row().beat(ended);
-    const Command command = row().is_told();
-    if (command == Command::halt || (command == Command::drain && body_->backlog() == 0)) return;
-    if (options_.min_loop > Nanos{0} && command == Command::run) {
-      sleep_until(began + options_.min_loop);
+    const Command told = row().is_told();
+    bool may_rest = told == Command::run;
+    if (told > Command::run) [[unlikely]] {
+      if (told == Command::halt) return;
+      const bool is_done = body_->progress().is_done();
+      if (told == Command::drain && is_done) return;
+      if (told == Command::settle) answer_look();
+      may_rest = told == Command::settle && is_done;
+    }
+    if (may_rest && options_.min_loop > Nanos{0}) {
+      sleep_until(began + options_.min_loop, told);
       ended = context_.now();
-    } else if (!context_.did_work_ && command == Command::run) {
-      idle();
-      if (options_.idle.parks || options_.idle.yields || options_.idle.pauses > 0) {
+    } else if (!context_.did_work_) {
+      if (may_rest) idle(told);
+      if (told != Command::run) std::this_thread::yield();  // others have to come to their answers
+      if (told != Command::run || options_.idle.parks || options_.idle.yields ||
+          options_.idle.pauses > 0) {
         ended = context_.now();
       }
     }
     context_.time_.refresh();
     began = ended;
   }
+}
+
+void TileLoop::answer_look() {
+  if (answers_.answer(row(), [this] { return body_->progress(); })) desk_->tile_moved();
 }
 
 void TileLoop::account(Nanos began, Nanos ended) noexcept {
@@ -177,15 +190,19 @@ void TileLoop::publish(Nanos now) noexcept {
 }
 
 // A tile that waits for its next period is parked as far as the watchdog is concerned.
-void TileLoop::sleep_until(Nanos deadline) {
+void TileLoop::sleep_until(Nanos deadline, Command told) {
   Nanos now = context_.now();
   if (now >= deadline) return;
   const Nanos from = now;
   publish(now);
   row().enter(TileState::parked);
-  const Command command = row().is_told();
-  while (now < deadline && command == row().is_told()) {
-    row().bell.sleep([&] { return row().is_told() != command; }, std::min(deadline - now, kNap));
+  while (now < deadline && told == row().is_told()) {
+    row().bell.sleep([&] { return row().is_told() != told || is_asked(told); },
+                     std::min(deadline - now, kNap));
+    if (told == Command::settle) {
+      if (!body_->progress().is_done()) break;
+      answer_look();
+    }
     context_.time_.refresh();
     now = context_.now();
   }
@@ -193,25 +210,29 @@ void TileLoop::sleep_until(Nanos deadline) {
   row().unpark(now);
 }
 
-void TileLoop::idle() {
+void TileLoop::idle(Command told) {
   const IdleOptions& idle = options_.idle;
   if (idle.parks && idle_passes_ > idle.looks_before_park) {
-    park();
+    park(told);
     return;
   }
   for (unsigned i = 0; i < idle.pauses; ++i) spin_pause();
   if (idle.yields) std::this_thread::yield();
 }
 
-void TileLoop::park() {
+bool TileLoop::is_asked(Command told) const noexcept {
+  return told == Command::settle && !answers_.has_answered(row().is_asked());
+}
+
+void TileLoop::park(Command told) {
   const Nanos from = context_.now();
   ++parks_;
   publish(from);
   row().enter(TileState::parked);
   body_->before_sleep();
   row().bell.sleep(
-      [this] {
-        return row().is_told() != Command::run || row().calls_so_far() != calls_ ||
+      [this, told] {
+        return row().is_told() != told || is_asked(told) || row().calls_so_far() != calls_ ||
                body_->has_news();
       },
       options_.idle.park_at_most);

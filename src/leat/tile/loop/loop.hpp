@@ -1,7 +1,8 @@
 // What      TileLoop: the life of one tile, on one thread, from its placement to its end.
 // Shape     place -> try_init until true -> wait for the others -> pass, pass, ... -> teardown
 // Protocol  A pass: look at the clock; the tile's `loop`; count; beat; look at the command; and then,
-//           if the pass did nothing, idle as the options say.
+//           if the pass did nothing, idle as the options say. Who settles answers looks between passes,
+//           and does not idle as long as anything is left for it; who drains does not idle.
 // Invariants
 //   (1) The command is looked at once a pass, before anything that waits.
 //   (2) A tile that sleeps is woken by a command, by a channel, and by whoever calls it.
@@ -63,9 +64,11 @@ class TileLoop {
   void passes();
   void account(Nanos began, Nanos ended) noexcept;
   void publish(Nanos now) noexcept;
-  void sleep_until(Nanos deadline);
-  void idle();
-  void park();
+  void answer_look();
+  [[nodiscard]] bool is_asked(Command told) const noexcept;
+  void sleep_until(Nanos deadline, Command told);
+  void idle(Command told);
+  void park(Command told);
   void fail(const char* where, std::exception_ptr thrown, const std::string& what);
   void move_to(std::uint32_t stage) noexcept;
   template <class Act>
@@ -78,6 +81,8 @@ class TileLoop {
   Atomic<std::uint32_t> stage_{0};
   std::unique_ptr<TileFailure> failure_;
   std::vector<std::string> warnings_;
+
+  LookAnswers answers_;
 
   // Figures, published now and then.
   std::uint64_t passes_ = 0;

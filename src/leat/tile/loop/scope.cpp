@@ -4,6 +4,7 @@
 #include <leat/base/os/thread_name.hpp>
 #include <leat/base/time/text.hpp>
 #include <leat/base/usage_error.hpp>
+#include <leat/tile/control/stop_order.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -216,7 +217,7 @@ class TileScope::Body final : public TileDesk {
             tile.row().passes.get()};
   }
 
-  // One look: tells those to drain whose turn it is.
+  // Tells those to drain whose turn it is.
   void end_in_order() {
     const Nanos now = options_.clock->now();
     if (!stop_since_) stop_since_ = now;
@@ -236,32 +237,12 @@ class TileScope::Body final : public TileDesk {
       if (now - *stop_since_ >= options_.drain_at_most + options_.grace) kill_the_stuck();
       return;
     }
-    std::vector<TileLoop*> next;
-    bool draining = false;
+    std::vector<EndingTile> tiles;
     for (const auto& tile : tiles_) {
-      if (tile->has_ended()) continue;
-      if (tile->row().is_told() >= Command::drain) {
-        draining = true;
-      } else if (!is_fed(*tile)) {
-        next.push_back(tile.get());
-      }
+      tiles.push_back({&tile->row(), tile->is_ready(), tile->has_ended()});
     }
-    if (next.empty() && !draining) {
-      // They feed each other in a circle.
-      for (const auto& tile : tiles_) {
-        if (!tile->has_ended()) next.push_back(tile.get());
-      }
-    }
-    for (TileLoop* tile : next) tile->row().tell(Command::drain);
-  }
-
-  // Whether another tile that has not ended produces into a channel that `tile` consumes.
-  [[nodiscard]] bool is_fed(const TileLoop& tile) const noexcept {
-    const std::uint64_t consumes = tile.row().consumes.get();
-    return std::any_of(tiles_.begin(), tiles_.end(), [&](const auto& other) {
-      return other.get() != &tile && !other->has_ended() &&
-             (other->row().produces.get() & consumes) != 0;
-    });
+    const bool is_patient = now - *stop_since_ < options_.drain_at_most / 2;
+    order_.step(tiles, is_patient ? Patience::some : Patience::none);
   }
 
   void kill_the_stuck() {
@@ -304,6 +285,7 @@ class TileScope::Body final : public TileDesk {
 
   // The watchdog's own.
   std::optional<Nanos> stop_since_;
+  StopOrder order_;
   std::map<const TileLoop*, Nanos> told_;
   std::map<const TileLoop*, bool> noted_;
   bool killed_once_ = false;

@@ -5,14 +5,20 @@
 //           scope.add(Writer{}, {.name = "writer", .idle = {.parks = true}});
 //           return scope.run().exit_code();
 // Protocol  Begin:  all tiles are placed and initialised; when the last one is ready, all go.
-//           End:    a tile, a signal or anybody asks for it. Then, again and again: each tile whose
-//                   channels nobody that still runs produces into is told to drain; it ends when it has
-//                   consumed all. So sources end first, sinks last. Where tiles feed each other in a
-//                   circle, all that are left drain at once. After `drain_at_most` all are told to
-//                   halt. Who has not come out of its pass after `grace` is named, and the process ended.
+//           End:    a tile, a signal or anybody asks for it. Sources, who consume nothing, end at once.
+//                   The others go on, and are asked again and again whether they are quiet, until
+//                   nothing is on its way between them; then they are told to drain in the order in
+//                   which they feed each other, and each ends when it has consumed all: stop_order.hpp.
+//                   So what was sent before the end, and at the ends of others, comes to all who
+//                   consume it, also in circles. After half of `drain_at_most` nobody is asked any
+//                   more: who is not known to be fed drains, or, in circles, all. After all of it
+//                   all are told to halt. Who has not come out of its pass after `grace` is named,
+//                   and the process ended.
 //           A failure of one asks for the end, too, without draining.
 // Limits    A thread cannot be killed alone: what is stuck takes the process along, with its name said.
-//           Producers outside the scope go on; a drain waits for them until its time is over.
+//           Producers outside the scope go on; an end waits for them until its time is over. A tile
+//           that consumes, and makes messages of nothing too, should leave that when `is_ending()`: it
+//           ends all the same, but later.
 // Source    Flux's ScopedSpine; order and draining are ours.
 #pragma once
 
@@ -42,7 +48,8 @@ struct ScopeOptions {
   std::shared_ptr<TileBoard> board{};
   /// Null: a TickClock that the processes of this user share.
   const Clock* clock = nullptr;
-  /// How long tiles may take to consume what is left.
+  /// How long tiles may take to consume what is left. In its second half only channels count that
+  /// were produced into before: see the head of this file.
   Nanos drain_at_most = std::chrono::seconds(1);
   /// How much longer one may take to come out of its pass, before the process is ended.
   Nanos grace = std::chrono::seconds(2);

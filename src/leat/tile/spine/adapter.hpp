@@ -70,7 +70,6 @@ template <class C>
 struct Ends {
   std::optional<queue::BroadcastConsumer<typename C::Record>> consumer{};
   std::optional<queue::GroupMember<typename C::Record>> member{};
-  std::uint32_t group = 0;  // the member's
   std::optional<ChannelProducer<C>> producer{};
   TimerPair timers{};
   std::uint64_t lost = 0;
@@ -304,10 +303,13 @@ class Adapter {
     origin_ = context_->pass_began();
     stamp_now_ = origin_;
   }
-  [[nodiscard]] std::uint64_t backlog() noexcept {
-    std::uint64_t most = 0;
-    each([&](auto& ends, auto& channel) { most = std::max(most, behind(ends, channel)); });
-    return most;
+  [[nodiscard]] TileProgress progress() noexcept {
+    TileProgress progress;
+    each([&](auto& ends, auto& channel) {
+      progress.there += behind(ends, channel);
+      progress.taken += next_of(ends);
+    });
+    return progress;
   }
   void publish(TileRow& row) noexcept {
     std::uint64_t most = 0;
@@ -421,7 +423,6 @@ class Adapter {
       throw UsageError(who(), "to join the group \"" + name + "\"", made.error().message,
                        "name another, or agree");
     }
-    ends.group = ring.core().join_group(name, options.start, options.reliable)->place;
     return ends.member.emplace(*std::move(made));
   }
 
@@ -600,10 +601,14 @@ class Adapter {
   [[nodiscard]] static std::uint64_t behind(const internal::Ends<C>& ends, C& channel) noexcept {
     if (ends.consumer) return ends.consumer->lag();
     if (!ends.member) return 0;
-    auto& core = channel.ring().core();
-    const std::uint64_t front = core.frontier();
-    const std::uint64_t next = core.group(ends.group).next.load_relaxed();  // a hint, for show
+    const std::uint64_t next = ends.member->next_sequence();  // first: it grows, too
+    const std::uint64_t front = channel.ring().core().frontier();
     return front > next ? front - next : 0;
+  }
+  template <class C>
+  [[nodiscard]] static std::uint64_t next_of(const internal::Ends<C>& ends) noexcept {
+    if (ends.consumer) return ends.consumer->next_sequence();
+    return ends.member ? ends.member->next_sequence() : 0;
   }
 
   template <class C>

@@ -44,12 +44,10 @@ class SpineTile final : public TileBody {
       tile_.teardown(adapter_);
     }
   }
-  std::uint64_t backlog() noexcept override {
-    if constexpr (requires { std::uint64_t{tile_.backlog()}; }) {
-      return adapter_.backlog() + tile_.backlog();
-    } else {
-      return adapter_.backlog();
-    }
+  TileProgress progress() noexcept override {
+    TileProgress progress = adapter_.progress();
+    if constexpr (requires { std::uint64_t{tile_.backlog()}; }) progress.held = tile_.backlog();
+    return progress;
   }
   void publish(TileRow& row) noexcept override { adapter_.publish(row); }
   void before_sleep() noexcept override { adapter_.before_sleep(); }
