@@ -61,8 +61,8 @@ TEST_P(Io, APipeCarriesMoreThanItHoldsInOrder) {
     auto& [out, in] = *ends;
     std::string text(1'000'000, 'x');
     for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
-    auto writer = spawn([in = std::move(in), &text]() mutable {
-      const Transfer put = in.write_all(text);  // far more than fits: it waits in between
+    auto writer = spawn([inlet = std::move(in), &text]() mutable {
+      const Transfer put = inlet.write_all(text);  // far more than fits: it waits in between
       EXPECT_TRUE(put.ok());
       EXPECT_EQ(put.count, text.size());
     });
