@@ -246,8 +246,9 @@ t::ScopeOptions scope_options() {
 std::string text_of(const Result& result) {
   std::vector<std::pair<std::string, std::uint64_t>> most(result.visits.begin(),
                                                           result.visits.end());
-  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) {
-    return (a.first == "??") != (b.first == "??") ? b.first == "??" : false;
+  // By name, those from nowhere last.
+  std::sort(most.begin(), most.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first == "??", a.first) < std::pair(b.first == "??", b.first);
   });
   if (most.size() > 6) {
     std::sort(most.begin(), most.end(),
