@@ -64,6 +64,25 @@ def check_threadless(program):
     expect_equal(run(program), [str(i) for i in range(10)], "threadless")
 
 
+def check_comm_hello(program):
+    for words in ([], ["-z"]):
+        for workers, lines in with_workers(program, *words):
+            for worker, said in by_worker(lines).items():
+                who = f"worker {worker} of {workers}: "
+                expect_equal([said[0], *sorted(said[1:-1]), said[-1]],
+                             [who + "started", *(f'{who}heard "hello from {j}"' for j in range(workers)), who + "done"],
+                             f"comm_hello -w {workers} {words}")
+            expect(len(lines) == workers * (workers + 2), f"comm_hello -w {workers}: {lines}")
+
+
+def check_mapped_memory(program):
+    for workers, lines in with_workers(program):
+        expect_equal(sorted(lines[:-1]),
+                     [f"worker {i}: {10 * workers * len(range(i, 10000, workers))} numbers" for i in range(workers)],
+                     f"mapped_memory -w {workers}")
+        expect_equal(lines[-1], "all buffers were mapped here, and none is left", f"mapped_memory -w {workers}")
+
+
 def check_simple(program):
     expect_equal(run(program), [f"seen: {i}" for i in range(10)], "simple")
 

@@ -105,6 +105,7 @@ class Fabric {
     if (!Wire<M>::kCan && seat.bytes() != nullptr) {
       refuse_uncodable("worker " + std::to_string(seat.index()), type_name<M>());
     }
+    if constexpr (Wire<M>::kCan) note_record_types(typename Wire<M>::Types{});
     auto loopback = make_local<Loopback<M>>();
     loopback->receiver = receiver;
     std::shared_ptr<ChannelBlock<M>> block;

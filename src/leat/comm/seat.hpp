@@ -105,6 +105,15 @@ class Seat : public std::enable_shared_from_this<Seat> {
     if (links_ != nullptr) [[unlikely]]
       drive_links();
   }
+  /// A look for news: links, bells, and what came as bytes; all but the logs. Receivers of what has
+  /// come are activated.
+  void look() {
+    drive();
+    ready_.surface(
+        [](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
+    if (bytes_) [[unlikely]]
+      bytes_->surface();
+  }
   /// There is something for other processes.
   void has_unsent() noexcept { has_unsent_ = true; }
 

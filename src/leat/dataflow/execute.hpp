@@ -18,6 +18,7 @@
 
 #include <leat/base/check.hpp>
 #include <leat/base/result.hpp>
+#include <leat/comm/net/open_fabric.hpp>
 #include <leat/comm/spawn.hpp>
 #include <leat/core/config.hpp>
 #include <leat/dataflow/worker.hpp>
@@ -44,9 +45,6 @@ struct CommandLine {
 CommandLine read_command_line(int argc, const char* const* argv);
 template <class F>
 concept TakesWords = std::is_invocable_v<const F&, Worker&, const std::vector<std::string>&>;
-Error no_workers();
-/// What the workers of this process share; connected to the other processes, if there are any.
-Result<std::unique_ptr<comm::Fabric>> make_fabric(const core::Config& config);
 const Clock& steady_clock();
 }  // namespace internal
 
@@ -120,9 +118,8 @@ auto execute(const core::Config& config, const F& f) {
                 "const reference; "
                 "a `mutable` lambda cannot be. Keep state inside it, per worker");
   using R = std::invoke_result_t<const F&, Worker&>;
-  if (config.workers == 0) return Outcome<R>(internal::no_workers(), 2, false);
-  auto fabric = internal::make_fabric(config);
-  if (!fabric) return Outcome<R>(std::move(fabric).error(), 1, false);
+  auto fabric = comm::open_fabric(config, internal::steady_clock());
+  if (!fabric) return Outcome<R>(std::move(fabric).error(), config.workers == 0 ? 2 : 1, false);
   std::vector<std::optional<internal::ValueOf<R>>> values(config.workers);
   const Nanos begin = internal::steady_clock().now();  // what the logs of all workers count from
   auto endings = comm::run_workers(**fabric, [&](comm::Seat& seat, std::string& where) {

@@ -112,6 +112,7 @@ struct leat::comm::Wire<leat::dataflow::Message<T, C>> {
   using Message = dataflow::Message<T, C>;
 
   static constexpr bool kCan = Encodable<T> && Encodable<C>;
+  using Types = RecordTypes<T, C>;
 
   static void encode(ByteSink& sink, const Message& message) {
     const auto times = message.stamp.times();

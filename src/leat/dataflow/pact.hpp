@@ -71,9 +71,14 @@ template <Container C, progress::Timestamp T>
 auto input_channel(const Connection<T>& at, const char* pact) {
   auto& context = *at.scope.context;
   if (at.log) at.log->reaches_peers();
-  return context.seat.fabric().template channel<Message<T, C>>(
-      context.seat, context.new_id(),
-      at.scope.signature(at.node, at.name, pact, type_hash<Message<T, C>>()), at.consumer);
+  using Carried = Message<T, C>;
+  auto signature = at.scope.signature(at.node, at.name, pact, type_hash<Carried>());
+  if constexpr (comm::Wire<Carried>::kCan) {
+    signature.hash = hash_combine(signature.hash, schema_of(typename comm::Wire<Carried>::Types{}));
+  }
+  signature.text += " for " + std::string(type_name<C>());
+  return context.seat.fabric().template channel<Carried>(context.seat, context.new_id(), signature,
+                                                         at.consumer);
 }
 }  // namespace internal
 

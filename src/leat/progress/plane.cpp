@@ -142,11 +142,7 @@ void ProgressPlane::dispatch(const queue::EntryHeader& entry) {
 }
 
 void ProgressPlane::poll() {
-  seat_.drive();
-  seat_.ready().surface(
-      [](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
-  if (auto* const bytes = seat_.bytes()) [[unlikely]]
-    bytes->surface();
+  seat_.look();
   seat_.read_logs([this](const queue::EntryHeader& entry, std::size_t from) {
     reading_ = from;
     dispatch(entry);

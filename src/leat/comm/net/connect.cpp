@@ -76,6 +76,7 @@ class Connector {
     self_.cluster = network.cluster;
     self_.program = os::program_build();
     self_.program_name = os::program_name();
+    self_.types = record_types();
     std::random_device random;
     self_.nonce = std::uint64_t{random()} << 32 | random();
   }

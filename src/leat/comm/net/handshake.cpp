@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <leat/base/check.hpp>
+#include <leat/base/hash.hpp>
 
 namespace leat::comm {
 
@@ -14,10 +15,13 @@ namespace {
 // A hello: magic, version, what follows in the order of Identity; texts with a length byte; zeros. The
 // server's is followed by its proof.
 constexpr std::uint64_t kMagic = 0x4f4c4c454854414c;  // "LATHELLO"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kTextBytes = 64;
 // Room for a text with its length.
 constexpr std::size_t kTextRoom = 72;
+// A hash of all types of records, how many follow, and the numbers of these.
+constexpr std::size_t kTypesAt = 40 + 3 * kTextRoom;
+constexpr std::size_t kTypesNamed = 3;  // in a message
 constexpr std::uint32_t kProcessesMax = 65536;
 
 // A verdict: 8 bytes magic, whose last says which, then a text.
@@ -66,9 +70,19 @@ std::array<std::byte, kHelloBytes> hello_of(const Identity& who) noexcept {
   put_text(at + 40, who.cluster, kTextBytes);
   put_text(at + 40 + kTextRoom, who.program, kTextBytes);
   put_text(at + 40 + 2 * kTextRoom, who.program_name, kTextBytes);
+  put(at + kTypesAt, who.types_hash);
+  const std::size_t told = std::min(who.types.size(), kTypesTold);
+  put(at + kTypesAt + 8, std::uint64_t{told});
+  for (std::size_t i = 0; i < told; ++i) put(at + kTypesAt + 16 + 8 * i, who.types[i].number);
   return hello;
 }
-static_assert(40 + 3 * kTextRoom <= kHelloBytes);
+static_assert(kTypesAt + 16 + 8 * kTypesTold == kHelloBytes);
+
+std::uint64_t hash_of(const std::vector<RecordType>& types) noexcept {
+  std::uint64_t hash = types.size();
+  for (const RecordType& type : types) hash = hash_combine(hash, type.number);
+  return hash;
+}
 
 const char* fabric_name(std::uint32_t fabric) {
   return fabric == 0 ? "tcp" : fabric == 1 ? "shm" : "an unknown fabric";
@@ -77,11 +91,9 @@ const char* fabric_name(std::uint32_t fabric) {
 }  // namespace
 
 Handshake::Handshake(Side side, Identity self, std::vector<std::byte> secret, Veto veto)
-    : side_(side),
-      self_(std::move(self)),
-      secret_(std::move(secret)),
-      veto_(std::move(veto)),
-      own_hello_(hello_of(self_)) {
+    : side_(side), self_(std::move(self)), secret_(std::move(secret)), veto_(std::move(veto)) {
+  self_.types_hash = hash_of(self_.types);
+  own_hello_ = hello_of(self_);
   if (side_ == Side::client) output_.assign(own_hello_.begin(), own_hello_.end());
 }
 
@@ -146,13 +158,18 @@ void Handshake::take_hello() {
   const auto cluster = get_text(at + 40, kTextBytes);
   const auto program = get_text(at + 40 + kTextRoom, kTextBytes);
   const auto name = get_text(at + 40 + 2 * kTextRoom, kTextBytes);
-  if (!cluster || !program || !name || peer_.processes > kProcessesMax) {
+  const auto types_told = get<std::uint64_t>(at + kTypesAt + 8);
+  if (!cluster || !program || !name || peer_.processes > kProcessesMax || types_told > kTypesTold) {
     refuse("its hello makes no sense", false);
     return;
   }
   peer_.cluster = *cluster;
   peer_.program = *program;
   peer_.program_name = *name;
+  peer_.types_hash = get<std::uint64_t>(at + kTypesAt);
+  for (std::size_t i = 0; i < types_told; ++i) {
+    peer_.types.push_back({get<std::uint64_t>(at + kTypesAt + 16 + 8 * i), {}});
+  }
   if (peer_.cluster != self_.cluster) {
     refuse("it belongs to the cluster \"" + peer_.cluster + "\", and this process to \"" +
                self_.cluster + "\"",
@@ -237,9 +254,37 @@ std::string Handshake::disagreement() const {
   }
   if (peer_.program != self_.program) {
     return "it is another program: \"" + peer_.program_name + "\" of build " + peer_.program +
-           ", and this process \"" + self_.program_name + "\" of build " + self_.program;
+           ", and this process \"" + self_.program_name + "\" of build " + self_.program +
+           types_only_here();
+  }
+  if (peer_.types_hash != self_.types_hash) {
+    return "it has other record types than this process, though the programs are the same: a "
+           "library "
+           "that they load differs" +
+           types_only_here();
   }
   return veto_ ? veto_(peer_) : std::string();
+}
+
+// Which types of this process the other one lacks, or encodes in another way. Each side names its own:
+// the other one knows numbers only.
+std::string Handshake::types_only_here() const {
+  if (peer_.types_hash == self_.types_hash) return {};
+  // Whose list was cut off may have those above its last one, too.
+  const bool is_whole = peer_.types.size() < kTypesTold;
+  std::string text;
+  std::size_t count = 0;
+  for (const RecordType& type : self_.types) {
+    if (!is_whole && type.number > peer_.types.back().number) break;
+    const bool there =
+        std::any_of(peer_.types.begin(), peer_.types.end(),
+                    [&](const RecordType& other) { return other.number == type.number; });
+    if (there || ++count > kTypesNamed) continue;
+    text += (text.empty() ? "" : ", ") + type.name;
+  }
+  if (count == 0) return {};
+  if (count > kTypesNamed) text += " and " + std::to_string(count - kTypesNamed) + " more";
+  return "; it lacks, or encodes in another way, " + text;
 }
 
 void Handshake::refuse(const std::string& reason, bool is_disagreement) {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <leat/comm/net/hmac.hpp>
+#include <leat/comm/wire/record_types.hpp>
 
 namespace leat::comm {
 
@@ -41,9 +42,13 @@ struct Identity {
   std::string program;        // which build, at most 64 bytes
   std::string program_name;   // for people, at most 64 bytes
   std::uint64_t nonce = 0;    // drawn for this process's run
+  // What it can send as bytes, ascending. Of the other side: at most kTypesTold, without names.
+  std::vector<RecordType> types{};
+  std::uint64_t types_hash = 0;  // of all of them; of the other side as it says
 };
 
-inline constexpr std::size_t kHelloBytes = 288;
+inline constexpr std::size_t kTypesTold = 64;
+inline constexpr std::size_t kHelloBytes = 272 + 8 * kTypesTold;
 inline constexpr std::size_t kVerdictBytes = 264;
 
 enum class Side : std::uint8_t { client, server };
@@ -77,6 +82,7 @@ class Handshake {
   void take_proof();
   void take_verdict();
   [[nodiscard]] std::string disagreement() const;
+  [[nodiscard]] std::string types_only_here() const;
   void refuse(const std::string& reason, bool is_disagreement);
   void say_verdict(bool welcome, const std::string& reason);
   [[nodiscard]] Digest proof_of(Side whose) const;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <leat/base/rng.hpp>
@@ -104,6 +105,51 @@ TEST(Handshake, TellsAStrangerFromAMemberThatDiffers) {
   }
 }
 
+// What two members with these types say to each other.
+std::pair<std::string, std::string> refusals(std::vector<RecordType> here,
+                                             std::vector<RecordType> there, const char* build) {
+  Identity one = member(2);
+  Identity other = member(0);
+  one.types = std::move(here);
+  other.types = std::move(there);
+  other.program = build;
+  Handshake client(Side::client, one, secret("s"), {});
+  Handshake server(Side::server, other, secret("s"), {});
+  carry(client, server, 4096);
+  EXPECT_EQ(client.state(), server.state());
+  return {client.reason(), server.reason()};
+}
+
+TEST(Handshake, EachSideNamesItsRecordTypesThatTheOtherLacks) {
+  const std::vector<RecordType> old{{5, "Time"}, {10, "Order"}};
+  const std::vector<RecordType> grown{{5, "Time"}, {20, "Order"}, {30, "Trade"}};
+  EXPECT_EQ(refusals(old, old, "abcd"), std::pair(std::string(), std::string()));
+  const auto same_program = refusals(old, grown, "abcd");
+  EXPECT_NE(same_program.first.find("another way, Order"), std::string::npos) << same_program.first;
+  EXPECT_NE(same_program.second.find("another way, Order, Trade"), std::string::npos)
+      << same_program.second;
+  EXPECT_NE(same_program.first.find("a library that they load"), std::string::npos);
+  const auto other_build = refusals(old, grown, "ffff");
+  EXPECT_NE(other_build.first.find("of build ffff"), std::string::npos) << other_build.first;
+  EXPECT_NE(other_build.first.find("another way, Order"), std::string::npos) << other_build.first;
+  EXPECT_EQ(refusals(old, old, "ffff").first.find("another way"), std::string::npos);
+}
+
+TEST(Handshake, SaysNothingOfTypesThatTheOtherHadNoRoomToTell) {
+  std::vector<RecordType> many;
+  for (std::uint64_t i = 1; i <= 2 * kTypesTold; ++i) {
+    many.push_back({10 * i, "T" + std::to_string(i)});
+  }
+  EXPECT_EQ(refusals(many, many, "abcd").first, "");
+  auto changed = many;
+  changed.back().number += 1;  // beyond what is told
+  const auto beyond = refusals(many, changed, "abcd");
+  EXPECT_NE(beyond.first.find("other record types"), std::string::npos) << beyond.first;
+  EXPECT_EQ(beyond.first.find("lacks"), std::string::npos) << beyond.first;
+  changed.front().number += 1;
+  EXPECT_NE(refusals(many, changed, "abcd").first.find("another way, T1"), std::string::npos);
+}
+
 TEST(Handshake, TakesAVetoForAnAnswer) {
   Handshake client(Side::client, member(2), {}, {});
   Handshake server(Side::server, member(0), {},
@@ -142,7 +188,7 @@ TEST(Handshake, AnyBytesEndInARefusalOrTheWishForMore) {
                     member(side == Side::client ? 0 : 2), secret("s"), {});
     for (int turn = 0; turn < 6 && handshake.wants() > 0; ++turn) {
       auto said = other.take_output();
-      if (said.empty() || rng.below(4) == 0) said.resize(1 + rng.below(400));
+      if (said.empty() || rng.below(4) == 0) said.resize(1 + rng.below(1000));
       for (std::uint64_t n = rng.below(3); n > 0; --n) {
         said[rng.below(said.size())] = static_cast<std::byte>(rng.below(256));
       }

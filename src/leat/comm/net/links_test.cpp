@@ -123,10 +123,7 @@ struct TwoFabrics {
 // One look for news, as a worker's loop takes it.
 void look(Seat& seat) {
   if (seat.fabric().stop().requested()) throw core::Stopped(*seat.fabric().stop().reason());
-  seat.drive();
-  seat.ready().surface(
-      [](core::Doorbell& bell) { static_cast<core::Bell&>(bell).activate_listener(); });
-  seat.bytes()->surface();
+  seat.look();
 }
 void look_or_sleep(Seat& seat) {
   look(seat);

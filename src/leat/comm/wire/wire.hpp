@@ -9,6 +9,7 @@
 
 #include <leat/base/codec.hpp>
 #include <leat/base/type_name.hpp>
+#include <leat/comm/wire/record_types.hpp>
 
 namespace leat::comm {
 
@@ -16,6 +17,8 @@ namespace leat::comm {
 template <class M>
 struct Wire {
   static constexpr bool kCan = Encodable<M>;
+  /// What processes must encode alike.
+  using Types = RecordTypes<M>;
   static void encode(ByteSink& sink, const M& message) { Codec<M>::encode(sink, message); }
   [[nodiscard]] static bool decode(ByteSource& from, M& into) {
     return Codec<M>::decode(from, into);
