@@ -81,7 +81,7 @@ def host_file(text):
 
 
 SPLITS = ((2, 2), (4, 1))
-EXAMPLES = (("hello",), ("wordcount",), ("distinct",), ("columnar",), ("unionfind", 300, 200, 20), ("exchange", 500, 20),
+EXAMPLES = (("hello",), ("comm_hello",), ("wordcount",), ("distinct",), ("columnar",), ("unionfind", 300, 200, 20), ("exchange", 500, 20),
             ("pagerank", 40, 120))
 
 
@@ -153,11 +153,11 @@ def disagreements(*_):
                 expect(code == 1 and out == "" and re.search(words, err), f"{first} {second}: {code}\n{out}{err}")
     with host_file(hosts(2)) as file:
         one = start([example("hello"), "-n", 2, "-p", 0, "-h", file])
-        two = start([example("distinct"), "-n", 2, "-p", 1, "-h", file])
-        for process in (one, two):
-            code, _, err = finish(process, "hello beside distinct")
-            expect(code == 1 and '"hello"' in err and '"distinct"' in err and "build" in err,
-                   f"hello beside distinct: {code}\n{err}")
+        two = start([example("comm_hello"), "-n", 2, "-p", 1, "-h", file])
+        for process, types in ((one, "vector"), (two, "basic_string")):
+            code, _, err = finish(process, "hello beside comm_hello")
+            expect(code == 1 and '"hello"' in err and '"comm_hello"' in err and "build" in err and
+                   re.search("it lacks.*" + types, err), f"hello beside comm_hello: {code}\n{err}")
     # Another cluster, or none of the secret, is a stranger: nobody comes, and the time runs out.
     with host_file(hosts(2)) as file:
         one = start([example("hello"), "-n", 2, "-p", 0, "-h", file, "--connect-timeout", 2, "-r"])
@@ -347,6 +347,36 @@ def launching(*_):
     expect(code == 128 + signal.SIGINT, f"launch, interrupted: {code}")
     for pid in pids:
         expect(not os.path.exists(f"/proc/{pid}"), f"process {pid} was left behind")
+
+
+def packages(*_):
+    """leat run packages prints one table, from the first process, and the same one however many there are."""
+    with tempfile.TemporaryDirectory() as folder:
+        edges = os.path.join(folder, "edges")
+        draw = random.Random(3)
+        with open(edges, "w", encoding="utf-8") as file:
+            file.writelines(f"n{draw.randrange(60)} n{draw.randrange(60)}\n" for _ in range(150))
+        for words in (["--top", 9], ["--without", "n1", "n2"], ["--why", "n3", "n1"]):
+            line = [leat(), "run", "packages", "--input", edges, *words]
+            code, wanted, err = run([*line, "-w", 2])
+            expect(code == 0 and wanted, f"{line}: {code} {wanted} {err}")
+            for fabric in ("shm", "tcp"):
+                launch = [leat(), "launch", "-n", 3, "-w", 2, "--fabric", fabric, "--plain", "--"]
+                code, out, err = run([*launch, *line])
+                expect(code == 0 and stable_times(out) == stable_times(wanted) and
+                       err.count("workers") == 1 and "6 workers in 3 processes" in err,
+                       f"{launch} {line}: {code}\n{out}\nwanted\n{wanted}\n{err}")
+        # Processes that were given different graphs do not compute anything of them.
+        with open(edges + "2", "w", encoding="utf-8") as file:
+            file.write("n1 n2\n")
+        code, out, err = run([leat(), "launch", "-n", 2, "--", "sh", "-c",
+                              f"[ $LEAT_PROCESS = 0 ] || more=2; exec {leat()} run packages --input {edges}$more"])
+        expect(code == 1 and not out and "different work" in err and "2 nodes" in err and "60 nodes" in err, f"{code}\n{out}\n{err}")
+
+
+def stable_times(lines):
+    """Lines without how long something took."""
+    return [re.sub(r"[\d.]+ (ns|us|µs|ms|s)\b", "TIME", line) for line in lines]
 
 
 def threads(*_):

@@ -39,7 +39,8 @@ std::vector<Distance> distances_of(const DependencyGraph& graph, const Answer& a
 
 ComputeOptions compute_options(const RunPackages& options, const Loaded& loaded) {
   ComputeOptions out;
-  out.workers = options.workers.value_or(os::runnable_cpus());
+  out.workers =
+      options.workers.value_or(std::max<std::size_t>(os::runnable_cpus() / options.processes, 1));
   if (options.idle_spin) out.idle_spin = *options.idle_spin;
   out.top = options.top;
   if (loaded.subject.is_edge_list) out.candidates = std::max(kEdgeListCandidates, options.top);
@@ -50,6 +51,12 @@ ComputeOptions compute_options(const RunPackages& options, const Loaded& loaded)
 
 Outcome run_packages(const RunPackages& options, const PackagePlaces& places, const Look& out,
                      const Look& err, Progress& progress, const Compute& compute) {
+  if (options.processes > 1 && options.input == "-") {
+    progress.stop();
+    return failed({ExitCode::usage,
+                   "several processes cannot read one standard input: give --input a file that "
+                   "each of them can read"});
+  }
   auto load_result = load(options.input, places, progress);
   if (const auto* failure = std::get_if<Failure>(&load_result)) {
     progress.stop();
@@ -78,6 +85,7 @@ Outcome run_packages(const RunPackages& options, const PackagePlaces& places, co
   if (!computed) return failed({ExitCode::runtime, computed.error().message});
 
   Outcome outcome;
+  if (options.process != 0) return outcome;  // the first one has the result, and says it
   if (options.graph) {
     if (const auto written = write_flow_graph(computed->flow, "leat run packages", *options.graph);
         !written) {
@@ -94,8 +102,9 @@ Outcome run_packages(const RunPackages& options, const PackagePlaces& places, co
   } else {
     outcome.out = ranking_text(options.format, loaded, *computed, out);
   }
-  outcome.err =
-      progress.timings() + "\n" + figures_text(computed->figures, os::peak_rss_bytes(), err);
+  outcome.err = progress.timings() + "\n" +
+                figures_text(computed->figures,
+                             os::peak_rss_bytes() + computed->figures.memory_elsewhere, err);
   return outcome;
 }
 

@@ -107,6 +107,35 @@ TEST_F(RunPackagesTest, RanksByWhatBreaks) {
   EXPECT_NE(outcome.err.find("1 round"), std::string::npos);
 }
 
+TEST_F(RunPackagesTest, OfSeveralProcessesTheFirstOneSaysWhatCameOfIt) {
+  RunPackages options;
+  options.format = Format::csv;
+  options.processes = 2;
+  std::size_t workers = 0;
+  const Compute compute = [&](const DependencyGraph& graph, const ComputeOptions& asked,
+                              Progress& progress) {
+    workers = asked.workers;
+    auto computed = compute_plainly(graph, asked, progress);
+    computed->figures.processes = 2;
+    return computed;
+  };
+  options.workers = 3;
+  const Outcome first = run(options, compute);
+  EXPECT_EQ(workers, 3U);
+  EXPECT_NE(first.err.find("3 workers in 2 processes"), std::string::npos) << first.err;
+  EXPECT_FALSE(first.out.empty());
+  options.process = 1;
+  const Outcome second = run(options, compute);
+  EXPECT_EQ(second.code, ExitCode::ok);
+  EXPECT_EQ(second.out + second.err, "");
+  // Who failed says so, whoever it is.
+  options.without = {"gwak"};
+  EXPECT_NE(run(options, compute).err, "");
+  options.without = {};
+  options.input = "-";
+  EXPECT_EQ(run(options, compute).code, ExitCode::usage);
+}
+
 TEST_F(RunPackagesTest, AnswersWithoutAndWhy) {
   RunPackages options;
   options.without = {"libc", "gawk"};

@@ -1,6 +1,9 @@
 #include "compute.hpp"
 
 #include <leat/base/clock.hpp>
+#include <leat/base/fields.hpp>
+#include <leat/base/hash.hpp>
+#include <leat/base/os/memory.hpp>
 #include "flow/breakage.hpp"
 #include "flow/components.hpp"
 #include "flow/count.hpp"
@@ -14,12 +17,36 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace leat::tool {
+
+namespace flow {
+
+/// What a worker's part of the run cost.
+struct Cost {
+  std::uint64_t records = 0;
+  std::uint64_t wake_ups = 0;
+  std::uint64_t memory =
+      0;  // of its process, from its first worker, if that is not the first of all
+};
+LEAT_FIELDS(Cost, records, wake_ups, memory);
+
+/// What a process was given, as a number.
+struct Job {
+  std::uint64_t process = 0;
+  std::uint64_t nodes = 0;
+  std::uint64_t number = 0;
+};
+LEAT_FIELDS(Job, process, nodes, number);
+
+}  // namespace flow
+
 namespace {
 
 using namespace flow;
@@ -74,10 +101,31 @@ class Part {
         graph_(graph),
         options_(options),
         meters_(meters),
-        meter_(meters[worker.index()]),
+        meter_(meters[worker.index() % meters.size()]),
         progress_(progress),
         computed_(computed),
         share_(graph.nodes(), worker.index(), worker.peers()) {}
+
+  /// Refuses to go on if a process was given something else than this one.
+  void agree(const Job& own) {
+    std::optional<Job> other;
+    df::Input<Job> jobs;
+    worker_.dataflow_named("jobs", [&](Scope& scope) {
+      scope.input(jobs) | df::broadcast() | df::inspect([&](const Job& job) {
+                                              if (job.number != own.number) other = job;
+                                            }).named("compare");
+    });
+    jobs.send(own);
+    jobs.close();
+    while (worker_.has_dataflows()) worker_.step_or_park();
+    if (!other) return;
+    const auto text = [](const Job& job) {
+      return "process " + std::to_string(job.process) + " a graph of " + std::to_string(job.nodes) +
+             " nodes (job " + std::to_string(job.number) + ")";
+    };
+    throw std::runtime_error("processes were given different work: " + text(own) + ", " +
+                             text(*other) + "; give all of them the same input and options");
+  }
 
   void rank() {
     df::Input<Edge> edges;
@@ -117,6 +165,30 @@ class Part {
     }
     questions.close();
     while (worker_.has_dataflows()) turn();
+  }
+
+  /// What the run cost so far: on the first worker that of all, on the others nothing.
+  Cost add_up() {
+    const std::size_t place = worker_.index() % meters_.size();
+    const Cost own{meter_.records(), worker_.counters().wakes_sent,
+                   place == 0 && !is_first() ? os::peak_rss_bytes() : 0};
+    Cost sum;
+    df::Input<Cost> costs;
+    worker_.dataflow_named("costs", [&](Scope& scope) {
+      scope.input(costs) | df::sink(to_first_worker(), "costs", [&sum](auto& input) {
+        input.for_each([&sum](auto& message) {
+          for (const Cost& cost : message.records()) {
+            sum.records += cost.records;
+            sum.wake_ups += cost.wake_ups;
+            sum.memory += cost.memory;
+          }
+        });
+      });
+    });
+    costs.send(own);
+    costs.close();
+    while (worker_.has_dataflows()) worker_.step_or_park();
+    return sum;
   }
 
  private:
@@ -264,37 +336,58 @@ class Part {
   Nanos told_at_{0};
 };
 
+/// What processes must have been given alike.
+Job job_of(const DependencyGraph& graph, const ComputeOptions& options, std::size_t process) {
+  std::uint64_t hash = hash_combine(options.top, options.candidates.value_or(0));
+  for (const NodeId node : options.without) hash = hash_combine(hash, node);
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    hash = hash_combine(hash, fnv1a(graph.name(node)));
+    for (ClauseId clause = graph.first_clause(node); clause != graph.end_clause(node); ++clause) {
+      for (const NodeId other : graph.alternatives(clause)) hash = hash_combine(hash, other);
+      hash = hash_combine(hash, clause);
+    }
+    for (const NodeId other : graph.edges_of(node)) hash = hash_combine(hash, other);
+  }
+  return {process, graph.nodes(), hash};
+}
+
 }  // namespace
 
 Result<Computed> compute(const DependencyGraph& graph, const ComputeOptions& options,
-                         Progress& progress) {
+                         Progress& progress, const core::Network& network) {
   Computed computed;
-  computed.figures.workers = options.workers;
-  if (graph.nodes() == 0) return computed;
+  computed.figures.processes = network.processes;
+  computed.figures.workers = options.workers * network.processes;
+  if (graph.nodes() == 0 && network.processes == 1) return computed;
 
   core::Config config;
+  config.network = network;
   config.workers = options.workers;
   config.idle_spin = options.idle_spin.value_or(config.idle_spin);
+  std::optional<Job> job;
+  if (network.processes > 1) job = job_of(graph, options, network.process);
   std::vector<Meter> meters(options.workers);
   const RealClock clock;
   const Nanos begin = clock.now();
   auto outcome = df::execute(config, [&](df::Worker& worker) {
     Part part(worker, graph, options, meters, progress, computed);
+    if (job) part.agree(*job);
+    if (graph.nodes() == 0) return Cost{};
     if (options.without.empty()) {
       part.rank();
     } else {
       part.answer();
     }
-    return worker.counters();
+    return part.add_up();
   });
   computed.figures.elapsed = clock.now() - begin;
   if (!outcome.ok()) return flow::error_of(outcome);
 
   computed.figures.rounds = meters.front().rounds();
-  for (std::size_t worker = 0; worker < options.workers; ++worker) {
-    computed.figures.records += meters[worker].records();
-    computed.figures.wake_ups += outcome.value(worker).wakes_sent;
-  }
+  const Cost& cost = outcome.value(0);
+  computed.figures.records = cost.records;
+  computed.figures.wake_ups = cost.wake_ups;
+  computed.figures.memory_elsewhere = cost.memory;
   return computed;
 }
 

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <leat/base/clock.hpp>
+#include <leat/base/fields.hpp>
 #include <leat/base/result.hpp>
+#include <leat/core/network.hpp>
 #include "dependency_graph.hpp"
 #include "flow_graph.hpp"
 #include "progress.hpp"
@@ -20,9 +22,10 @@
 namespace leat::tool {
 
 struct ComputeOptions {
-  std::size_t workers = 1;
-  std::optional<Nanos> idle_spin{};  // how long a worker polls before it parks; the library's default
-  std::size_t top = 20;            // rows of the ranking
+  std::size_t workers = 1;  // of each process
+  std::optional<Nanos>
+      idle_spin{};       // how long a worker polls before it parks; the library's default
+  std::size_t top = 20;  // rows of the ranking
 
   /// The nodes that may appear in the ranking: the first so many by PageRank, then by name; all of
   /// them if there is no number. See kEdgeListCandidates.
@@ -42,6 +45,7 @@ struct RankedNode {
 
   friend bool operator==(const RankedNode&, const RankedNode&) = default;
 };
+LEAT_FIELDS(RankedNode, node, page_rank, breaks, reaches);
 
 struct Breakage {
   NodeId node = 0;
@@ -57,13 +61,15 @@ struct Answer {
   Nanos latency{0};  // from the question's entering the dataflow to its frontier's passing
 };
 
-/// What the run cost.
+/// What the run cost, in all processes.
 struct RunFigures {
   std::size_t workers = 0;
   std::uint64_t rounds = 0;    // of all loops: times at which a worker met a new frontier
   std::uint64_t records = 0;   // that crossed a channel
   std::uint64_t wake_ups = 0;  // of parked workers
   Nanos elapsed{0};            // inside the dataflow
+  std::size_t processes = 1;
+  std::uint64_t memory_elsewhere = 0;  // at most resident in the other processes, bytes
 };
 
 struct Computed {
@@ -76,11 +82,13 @@ struct Computed {
   RunFigures figures;
 };
 
-/// Runs the dataflow on `options.workers` threads and waits for it.
+/// Runs the dataflow on `options.workers` threads and waits for it. With several processes
+/// (`network`), which must have been given the same graph and options: of each.
 ///
-/// Returns: an error with the name of the operator that failed if user logic threw.
+/// Returns: what came of it, in the first process; in the others nothing but the figures of their own.
+///   An error with the name of the operator that failed if user logic threw.
 /// Threads: `progress` is told from one of the workers; `graph` is read by all of them.
 [[nodiscard]] Result<Computed> compute(const DependencyGraph& graph, const ComputeOptions& options,
-                                       Progress& progress);
+                                       Progress& progress, const core::Network& network = {});
 
 }  // namespace leat::tool

@@ -2,6 +2,7 @@
 #include <leat/base/clock.hpp>
 #include <leat/base/os/error_text.hpp>
 #include <leat/base/os/interrupt.hpp>
+#include <leat/core/options.hpp>
 #include "command.hpp"
 #include "compute.hpp"
 #include "launch/options.hpp"
@@ -47,12 +48,25 @@ int finish(const Outcome& outcome) {
   return static_cast<int>(outcome.code);
 }
 
-int run(const RunPackages& options) {
+int run(RunPackages options) {
   const RealClock clock;
+  // Whether this is one of several processes, `leat launch` says in the environment.
+  const char* const name = "leat";
+  const auto around = core::parse_args(1, &name);
+  if (!around) return finish({ExitCode::usage, "", "leat: " + around.error().message + "\n"});
+  const core::Network& network = around->config.network;
+  options.processes = network.processes;
+  options.process = network.process;
+  if (!options.workers && std::getenv("LEAT_WORKERS") != nullptr) {
+    options.workers = around->config.workers;
+  }
   const Look err = look_of_stream(2);
   Progress progress(
       {.redraw = err.is_terminal, .columns = err.columns, .utf8 = err.utf8},
-      [](std::string_view text) { print(stderr, text); }, clock);
+      [&](std::string_view text) {
+        if (options.process == 0) print(stderr, text);
+      },
+      clock);
 
   // Whoever takes the turn first decides: the result is printed whole, or nothing is.
   std::mutex turn;
@@ -66,7 +80,9 @@ int run(const RunPackages& options) {
   Outcome outcome;
   {
     const ProgressTicker ticker(progress);
-    outcome = run_packages(options, PackagePlaces{}, look_of_stream(1), err, progress, compute);
+    outcome = run_packages(options, PackagePlaces{}, look_of_stream(1), err, progress,
+                           [&](const DependencyGraph& graph, const ComputeOptions& asked,
+                               Progress& shown) { return compute(graph, asked, shown, network); });
   }
   const std::lock_guard lock(turn);
   is_done = true;

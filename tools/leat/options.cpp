@@ -250,7 +250,9 @@ Input and output
 
 Workers
   -w N, --workers N, --threads N
-                         worker threads (default: as many as there are CPUs to run on)
+                         worker threads (default: as many as there are CPUs to run on); of several
+                         processes ("leat launch -n 2 -- leat run packages"), of each: they share the
+                         work, and the first one prints what came of it
   --idle-spin MICROS     how long an idle worker polls before it sleeps; 0: not at all (default 10)
 
   --help                 this text

@@ -30,6 +30,10 @@ struct RunPackages {
   std::optional<std::pair<std::string, std::string>> why;  // package, and the root of its trouble
   std::optional<std::string> graph;                        // file for the picture of the dataflow
 
+  // Which of how many processes this is: not from the words, but from the environment.
+  std::size_t process = 0;
+  std::size_t processes = 1;
+
   friend bool operator==(const RunPackages&, const RunPackages&) = default;
 };
 

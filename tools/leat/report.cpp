@@ -382,7 +382,9 @@ std::string figures_text(const RunFigures& figures, std::uint64_t peak_memory_by
                          const Look& look) {
   constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
   const double seconds = std::chrono::duration<double>(figures.elapsed).count();
-  std::string out = counted(figures.workers, "worker") + " · " + counted(figures.rounds, "round");
+  std::string out = counted(figures.workers, "worker");
+  if (figures.processes > 1) out += " in " + grouped(figures.processes) + " processes";
+  out += " · " + counted(figures.rounds, "round");
   if (figures.rounds != 0) {
     out += " · " + duration_text(figures.elapsed / static_cast<std::int64_t>(figures.rounds)) +
            " per round";

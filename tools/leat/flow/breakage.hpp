@@ -29,6 +29,7 @@ struct Loss {
   ClauseId clause;
   std::uint32_t of;
 };
+LEAT_FIELDS(Loss, removal, node, clause, of);
 
 /// What begins a removal: it is as if the node lost the only alternative of a clause.
 [[nodiscard]] constexpr Loss removal_of(NodeId node, std::uint32_t removal) noexcept {
@@ -40,10 +41,12 @@ struct Gone {
   std::uint32_t removal;
   NodeId node;
 };
+LEAT_FIELDS(Gone, removal, node);
 struct GoneInRound {
   Gone gone;
   std::uint32_t round;
 };
+LEAT_FIELDS(GoneInRound, gone, round);
 
 /// An edge as a clause of one alternative: of these, what goes is what is reached.
 [[nodiscard]] constexpr Watch watch_of(const Edge& edge) noexcept {

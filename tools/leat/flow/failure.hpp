@@ -14,12 +14,17 @@ namespace leat::tool::flow {
 /// Requires: `outcome` is of a run that did not end well.
 template <class Outcome>
 [[nodiscard]] Error error_of(const Outcome& outcome) {
+  if (outcome.refusal()) return *outcome.refusal();
   for (std::size_t worker = 0; worker < outcome.workers(); ++worker) {
     const comm::Ending& ending = outcome.ending(worker);
     if (!ending.error || ending.stopped) continue;  // those were stopped because of another
     const std::string where = ending.where.empty() ? "" : ", " + ending.where;
-    return {"worker " + std::to_string(worker) + where + ": " + comm::message_of(ending.error)};
+    const std::string who = "worker " + std::to_string(outcome.first_worker() + worker);
+    const std::string said = comm::message_of(ending.error);
+    return {said.starts_with(who) ? said : who + where + ": " + said};
   }
+  // Another process failed: its workers' endings here say so.
+  if (outcome.workers() > 0) return {comm::message_of(outcome.ending(0).error)};
   return {"the workers were stopped"};
 }
 

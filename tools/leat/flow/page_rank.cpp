@@ -16,6 +16,7 @@ struct Contribution {
   NodeId to;
   std::uint64_t rank;
 };
+LEAT_FIELDS(Contribution, to, rank);
 
 /// What one worker says of its round to another.
 struct Totals {
@@ -23,6 +24,7 @@ struct Totals {
   std::uint64_t sent;
   std::uint64_t change;
 };
+LEAT_FIELDS(Totals, to, sent, change);
 
 /// How many edges a worker sends along before others get their turn.
 constexpr std::size_t kEdgesPerActivation = 1U << 16U;

@@ -29,6 +29,7 @@ struct Ranked {
   std::uint32_t rounds;
   std::uint64_t page_rank;
 };
+LEAT_FIELDS(Ranked, node, rounds, page_rank);
 
 /// The ranks of all nodes, each on its own worker.
 ///

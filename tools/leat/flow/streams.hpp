@@ -4,12 +4,15 @@
 //   (1) A node's state lives on worker `node mod peers`, and records about it are routed by its id.
 #pragma once
 
+#include <leat/base/fields.hpp>
 #include <leat/dataflow.hpp>
 #include "dependency_graph.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <tuple>
+#include <type_traits>
 
 namespace leat::tool::flow {
 
@@ -33,6 +36,7 @@ struct Edge {
   NodeId from;
   NodeId to;
 };
+LEAT_FIELDS(Edge, from, to);
 
 /// An alternative of a clause, seen from the alternative: `owner` has a clause of `of` alternatives,
 /// and `alternative` is one of them.
@@ -42,6 +46,7 @@ struct Watch {
   ClauseId clause;
   std::uint32_t of;
 };
+LEAT_FIELDS(Watch, alternative, owner, clause, of);
 
 /// What is known of a node.
 template <class Value>
@@ -49,6 +54,10 @@ struct Fact {
   NodeId node;
   Value value;
 };
+template <class Value>
+constexpr auto leat_fields(std::type_identity<Fact<Value>>) {
+  return std::tuple(Field{"node", &Fact<Value>::node}, Field{"value", &Fact<Value>::value});
+}
 
 /// The nodes that one worker keeps, in rows from 0.
 class Share {
