@@ -71,14 +71,15 @@ template <Container C, progress::Timestamp T>
 auto input_channel(const Connection<T>& at, const char* pact) {
   auto& context = *at.scope.context;
   if (at.log) at.log->reaches_peers();
-  using Carried = Message<T, C>;
-  auto signature = at.scope.signature(at.node, at.name, pact, type_hash<Carried>());
-  if constexpr (comm::Wire<Carried>::kCan) {
-    signature.hash = hash_combine(signature.hash, schema_of(typename comm::Wire<Carried>::Types{}));
+  using ChannelMessage = Message<T, C>;
+  auto signature = at.scope.signature(at.node, at.name, pact, type_hash<ChannelMessage>());
+  if constexpr (comm::Wire<ChannelMessage>::kCan) {
+    signature.hash =
+        hash_combine(signature.hash, schema_of(typename comm::Wire<ChannelMessage>::Types{}));
   }
   signature.text += " for " + std::string(type_name<C>());
-  return context.seat.fabric().template channel<Carried>(context.seat, context.new_id(), signature,
-                                                         at.consumer);
+  return context.seat.fabric().template channel<ChannelMessage>(context.seat, context.new_id(),
+                                                                signature, at.consumer);
 }
 }  // namespace internal
 
