@@ -24,7 +24,7 @@ inline constexpr int kNiceHighest = -20;
 /// if it may; else it pauses, then yields.
 struct IdleOptions {
   /// Pauses of the processor, 0 to 255. A few leave the line that is polled to its producer, and
-  /// make a stream faster and a lone message later: the bench `tile_back_off` shows both.
+  /// make a stream faster and a lone message later: `drain` and `sparse` of the bench `tile` show both.
   unsigned pauses = 0;
   /// Lets others of the same CPU run. For more tiles than CPUs.
   bool yields = false;
