@@ -1,47 +1,19 @@
 // What does one round of agreement between workers cost, when there is nothing else to do?
 //
 // A loop whose only operator asks to be notified at the next time whenever one is complete: one
-// round of the progress protocol per iteration, and no data. The rival is the standard library's
-// barrier.
+// round of the progress protocol per iteration, and no data. Also with messages carried as bytes, of
+// which there are none here. The rival is the standard library's barrier.
+#include "../support/flows.hpp"
 #include "../support/suite.hpp"
 #include "../support/workers.hpp"
 #include "rivals.hpp"
 
-#include <leat/dataflow.hpp>
-
 namespace leat::bench {
 namespace {
 
-namespace df = leat::dataflow;
-
 Sample rounds(const core::Config& config, std::uint64_t iterations) {
-  const auto shifts = on_workers(config, [&](df::Worker& worker) {
-    std::uint64_t rounds = 0;
-    worker.dataflow([&](auto& scope) {
-      auto [handle, stream] = df::feedback<std::uint64_t>(scope, 1);
-      stream |
-          df::unary_notify<std::uint64_t>(
-              df::pipeline, "barrier",
-              [&rounds, iterations](df::Capability<std::uint64_t> first, const df::OperatorInfo&) {
-                return [&rounds, iterations, first = std::move(first)](auto& input, auto&,
-                                                                       auto& notificator) mutable {
-                  if (first) notificator.notify_at(std::move(first));
-                  while (auto done = notificator.next(input.frontier())) {
-                    require(done->time() == rounds, "a time was delivered out of turn");
-                    if (++rounds < iterations) {
-                      notificator.notify_at(done->capability.delayed(rounds));
-                    }
-                  }
-                };
-              }) |
-          df::connect_loop(std::move(handle));
-    });
-    const Stopwatch watch;
-    while (worker.step_or_park()) {
-    }
-    return Shift{watch.stop(), rounds, {}};
-  });
-  for (const auto& shift : shifts) require(shift.count == iterations, "a worker missed rounds");
+  const auto shifts = on_workers(
+      config, [&](dataflow::Worker& worker) { return barrier_rounds(worker, iterations); });
   Sample sample(joined_lap(shifts), iterations);
   add_coordination(sample, shifts, iterations);
   return sample;
@@ -66,6 +38,14 @@ int main(int argc, char** argv) {
                .tiny_iterations = 100,
                .countable = workers == 1},
               [&](std::uint64_t iterations) { return rounds(with(workers), iterations); });
+  }
+  for (const std::size_t workers : {1U, 2U, 4U}) {
+    auto config = with(workers);
+    config.zerocopy = true;
+    suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)}, {"carried", "bytes"}},
+               .iterations = workers > 2 ? 100'000U : 1'000'000U,
+               .tiny_iterations = 100},
+              [&](std::uint64_t iterations) { return rounds(config, iterations); });
   }
   for (const std::size_t workers : {2U, 4U}) {
     suite.run(

@@ -3,54 +3,16 @@
 //
 // Each worker sends a batch, moves its input on and steps until the probe says that everybody is
 // done. One record per epoch asks for the latency, 100 000 for the throughput.
+#include "../support/flows.hpp"
 #include "../support/suite.hpp"
-#include "../support/workers.hpp"
-
-#include <leat/dataflow.hpp>
 
 namespace leat::bench {
 namespace {
 
-namespace df = leat::dataflow;
-
 Sample epochs(const core::Config& config, std::uint64_t batch, std::uint64_t iterations) {
   Histogram latencies;  // of worker 0
-  const auto shifts = on_workers(config, [&](df::Worker& worker) {
-    std::uint64_t received = 0;
-    df::Input<std::uint64_t> input;
-    df::Probe<> probe;
-    worker.dataflow([&](auto& scope) {
-      // The exchange operator, counting what it passes on.
-      scope.input(input) |
-          df::unary<std::uint64_t>(
-              df::exchange_by([](const std::uint64_t& record) { return record; }), "exchange",
-              [&received](auto, const df::OperatorInfo&) {
-                return [&received](auto& in, auto& out) {
-                  in.for_each([&](auto& message) {
-                    received += message.records().size();
-                    out.session(message).give_batch(message.records());
-                  });
-                };
-              }) |
-          df::probe(probe);
-    });
-    const RealClock clock;
-    const Stopwatch watch;
-    Nanos before = clock.now();
-    for (std::uint64_t epoch = 0; epoch < iterations; ++epoch) {
-      for (std::uint64_t i = 0; i < batch; ++i) input.send(epoch + i);
-      input.advance_to(epoch + 1);
-      worker.step_while([&] { return probe.less_than(input.time()); });
-      if (worker.index() != 0) continue;
-      const Nanos now = clock.now();
-      latencies.record(static_cast<std::uint64_t>((now - before).count()));
-      before = now;
-    }
-    const Lap lap = watch.stop();
-    input.close();
-    while (worker.step_or_park()) {
-    }
-    return Shift{lap, received, {}};
+  const auto shifts = on_workers(config, [&](dataflow::Worker& worker) {
+    return exchange_epochs(worker, batch, iterations, &latencies);
   });
   std::uint64_t received = 0;
   for (const auto& shift : shifts) received += shift.count;

@@ -58,11 +58,11 @@ Sample rounds(std::size_t workers, std::uint64_t elements, std::uint64_t iterati
 int main(int argc, char** argv) {
   using namespace leat::bench;
   Suite suite("pingpong", argc, argv);
-  for (const std::size_t workers : {1U, 2U}) {
+  for (const std::size_t workers : {1U, 2U, 4U}) {
     for (const std::uint64_t elements : {1U, 1'000U}) {
       suite.run({.params = {{"workers", static_cast<std::int64_t>(workers)},
                             {"elements", static_cast<std::int64_t>(elements)}},
-                 .iterations = elements == 1 ? 200'000U : 20'000U,
+                 .iterations = elements == 1 && workers <= 2 ? 200'000U : 20'000U,
                  .tiny_iterations = 50,
                  .countable = workers == 1},
                 [&](std::uint64_t iterations) { return rounds(workers, elements, iterations); });

@@ -1,30 +1,35 @@
 // What do a round of agreement and an epoch of one record cost between two processes of one host?
 //
 // The program starts itself once more as the second process; both have one worker, pinned to a core each.
-// Over shared memory and over TCP on loopback. Beside them stand the same with two threads in the benches
-// barrier and exchange.
+// Over shared memory and over TCP on loopback. Beside them stand the same dataflows with two threads, in
+// the benches barrier and exchange, and what two processes can do at best that only write to a socket and
+// read from it.
+#include "../support/flows.hpp"
 #include "../support/suite.hpp"
-#include "../support/workers.hpp"
 
 #include <leat/base/os/child.hpp>
 #include <leat/base/os/endpoint.hpp>
-#include <leat/dataflow.hpp>
+#include <leat/base/os/socket.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include <unistd.h>
 
 namespace leat::bench {
 namespace {
 
-namespace df = leat::dataflow;
-
 /// What the second process is told, in words.
 struct Part {
-  std::string work;    // barrier or exchange
+  std::string work;    // barrier, exchange, or socket: no dataflow
   std::string fabric;  // shm or tcp
   std::string place;   // the cluster, or the address of the first process
   std::uint64_t iterations = 0;
@@ -44,60 +49,66 @@ core::Config config_of(const Part& part, std::size_t process) {
   return config;
 }
 
-Shift barrier(df::Worker& worker, std::uint64_t iterations) {
-  std::uint64_t rounds = 0;
-  worker.dataflow([&](auto& scope) {
-    auto [handle, stream] = df::feedback<std::uint64_t>(scope, 1);
-    stream |
-        df::unary_notify<std::uint64_t>(
-            df::pipeline, "barrier",
-            [&rounds, iterations](df::Capability<std::uint64_t> first, const df::OperatorInfo&) {
-              return [&rounds, iterations, first = std::move(first)](auto& input, auto&,
-                                                                     auto& notificator) mutable {
-                if (first) notificator.notify_at(std::move(first));
-                while (auto done = notificator.next(input.frontier())) {
-                  if (++rounds < iterations) {
-                    notificator.notify_at(done->capability.delayed(rounds));
-                  }
-                }
-              };
-            }) |
-        df::connect_loop(std::move(handle));
-  });
-  const Stopwatch watch;
-  while (worker.step_or_park()) {
-  }
-  return Shift{watch.stop(), rounds, {}};
-}
-
-Shift exchange(df::Worker& worker, std::uint64_t iterations) {
-  std::uint64_t received = 0;
-  df::Input<std::uint64_t> input;
-  df::Probe<> probe;
-  worker.dataflow([&](auto& scope) {
-    scope.input(input) | df::exchange([](std::uint64_t record) { return record; }) |
-        df::inspect([&](std::uint64_t) { ++received; }) | df::probe(probe);
-  });
-  const Stopwatch watch;
-  for (std::uint64_t epoch = 0; epoch < iterations; ++epoch) {
-    input.send(epoch + worker.index());
-    input.advance_to(epoch + 1);
-    worker.step_or_park_while([&] { return probe.less_than(input.time()); });
-  }
-  const Lap lap = watch.stop();
-  input.close();
-  while (worker.step_or_park()) {
-  }
-  return Shift{lap, received, {}};
-}
-
 Shift run_part(const Part& part, const core::Config& config) {
   return on_workers(config,
-                    [&](df::Worker& worker) {
-                      return part.work == "barrier" ? barrier(worker, part.iterations)
-                                                    : exchange(worker, part.iterations);
+                    [&](dataflow::Worker& worker) {
+                      return part.work == "barrier" ? barrier_rounds(worker, part.iterations)
+                                                    : exchange_epochs(worker, 1, part.iterations);
                     })
       .front();
+}
+
+/// As many bytes as a round of progress has, to and fro: what two half round trips take.
+Lap talk(os::Socket& socket, bool begins, std::uint64_t iterations) {
+  std::array<std::byte, 136> frame{};
+  const auto move = [&](auto once) {
+    for (std::size_t done = 0; done < frame.size();) {
+      const Io io = once(std::span(frame).subspan(done));
+      require(io.state == IoState::some || io.state == IoState::none, "it broke");
+      if (io.state == IoState::some) done += io.bytes;
+    }
+  };
+  const auto send = [&] {
+    move([&](std::span<std::byte> left) { return socket.write(std::span<const std::byte>(left)); });
+  };
+  const Stopwatch watch;
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    if (begins) send();
+    move([&](std::span<std::byte> left) { return socket.read(left); });
+    if (!begins) send();
+  }
+  return watch.stop();
+}
+
+os::Socket call(const std::string& place) {
+  auto calling = os::Connecting::begin(os::Endpoint::look_up(place)->front());
+  require(calling.has_value(), "it cannot be called");
+  for (;;) {
+    auto socket = calling->look();
+    require(socket.has_value(), "it does not answer");
+    if (*socket) return std::move(**socket);
+  }
+}
+
+Sample sockets(std::uint64_t iterations) {
+  auto door = os::Doorway::open(os::Endpoint::look_up("127.0.0.1:0")->front());
+  require(door.has_value(), "no port is free");
+  auto second = os::Child::start({.words = {"/proc/self/exe", "--second", "socket", "tcp",
+                                            door->text(), std::to_string(iterations)}});
+  require(second.has_value(), "the second process does not start");
+  std::optional<os::Socket> socket;
+  while (!socket) {
+    auto came = door->accept();
+    require(came.has_value(), "nobody comes");
+    if (*came) socket.emplace(std::move(**came));
+  }
+  Lap lap;
+  std::thread([&] {  // not this one: who is started by a pinned thread is pinned, too
+    pin_by_index(0);
+    lap = talk(*socket, true, iterations);
+  })
+      .join();
+  return Sample(lap, iterations);
 }
 
 Sample both(Part part) {
@@ -129,6 +140,12 @@ int main(int argc, char** argv) {
   using namespace leat::bench;
   if (argc == 6 && std::string_view(argv[1]) == "--second") {
     const Part part{argv[2], argv[3], argv[4], std::strtoull(argv[5], nullptr, 10)};
+    if (part.work == "socket") {
+      pin_by_index(1);
+      auto socket = call(part.place);
+      talk(socket, false, part.iterations);
+      return 0;
+    }
     return run_part(part, config_of(part, 1)).count == part.iterations ? 0 : 1;
   }
   Suite suite("processes", argc, argv);
@@ -140,5 +157,7 @@ int main(int argc, char** argv) {
                 [&](std::uint64_t iterations) { return both({work, fabric, {}, iterations}); });
     }
   }
+  suite.run({.params = {{"rival", "socket"}}, .iterations = 20'000U, .tiny_iterations = 100},
+            [](std::uint64_t iterations) { return sockets(iterations); });
   return suite.finish();
 }
