@@ -36,8 +36,8 @@ function(leat_layer name)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     if(LEAT_TOGETHER)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-      # A file's own helpers may be part of what it defines; all files of a batch look like one's headers.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+      # A file may define a type with members of its own helpers; g++ takes all of a batch for headers.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     set(scope PUBLIC)
   else()
