@@ -15,6 +15,7 @@
 //             void timeout()                     what timeout_after asked for
 //             void unexpected(std::string_view)  the type of a message that is not in Takes
 //             void terminate(const Exit&)        after the last message, however it ends
+//           `run` handles messages until a handler calls `stop` (life.hpp).
 // Invariants
 //   (1) Messages are handled one at a time, in the order of arrival, urgent ones first.
 //   (2) A handler that throws ends the server; who had asked hears that there is no answer.
@@ -24,52 +25,25 @@
 #pragma once
 
 #include <leat/actor/kit/dispatch.hpp>
+#include <leat/actor/kit/life.hpp>
 #include <leat/actor/mailbox/ask.hpp>
 #include <leat/actor/mailbox/receive.hpp>
 #include <leat/actor/self.hpp>
 #include <leat/actor/spawn.hpp>
 #include <leat/actor/supervise/supervisor.hpp>
 
-#include <exception>
 #include <string>
 #include <utility>
 
 namespace leat::actor {
 
 template <class Self>
-class Server {
- public:
-  Server() = default;
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  /// Handles messages in the running actor until `stop`. Returns: how it ends.
-  Exit run() {
-    Self& self = static_cast<Self&>(*this);
-    Exit ends = Exit::normal();
-    try {
-      if constexpr (requires { self.init(); }) self.init();
-      while (!over_) step(self);
-      ends = std::move(exit_);
-    } catch (const Cancelled& why) {
-      finish(self, Exit::cancelled(why.what()));
-      throw;
-    } catch (...) {
-      finish(self, Exit::of(std::current_exception()));
-      throw;
-    }
-    finish(self, ends);
-    return ends;
-  }
+class Server : public internal::Life<Server<Self>, Self> {
+  friend internal::Life<Server<Self>, Self>;
 
  protected:
   ~Server() = default;
 
-  /// Ends the server when the handler has returned.
-  void stop(Exit exit = Exit::normal()) {
-    over_ = true;
-    exit_ = std::move(exit);
-  }
   /// Has `timeout` called if no message comes for so long from now on. Any message ends it.
   void timeout_after(Nanos time) { timeout_ = deadline_after(time); }
 
@@ -83,16 +57,7 @@ class Server {
     internal::dispatch(self, taken);
   }
 
-  static void finish(Self& self, const Exit& exit) {
-    if constexpr (requires { self.terminate(exit); }) {
-      const CancelShield whole;
-      self.terminate(exit);
-    }
-  }
-
   Nanos timeout_ = kNever;
-  bool over_ = false;
-  Exit exit_;
 };
 
 /// A server that runs: its name by which it is asked, and the handle for its end.

@@ -26,39 +26,18 @@
 #pragma once
 
 #include <leat/actor/kit/dispatch.hpp>
+#include <leat/actor/kit/life.hpp>
 #include <leat/actor/self.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <vector>
 
 namespace leat::actor {
 
 template <class Self, class State>
-class StateMachine {
- public:
-  StateMachine(const StateMachine&) = delete;
-  StateMachine& operator=(const StateMachine&) = delete;
-
-  /// Handles events in the running actor until `stop`. Returns: how it ends.
-  Exit run() {
-    Self& self = static_cast<Self&>(*this);
-    Exit ends = Exit::normal();
-    try {
-      if constexpr (requires { self.init(); }) self.init();
-      while (!over_) step(self);
-      ends = std::move(exit_);
-    } catch (const Cancelled& why) {
-      finish(self, Exit::cancelled(why.what()));
-      throw;
-    } catch (...) {
-      finish(self, Exit::of(std::current_exception()));
-      throw;
-    }
-    finish(self, ends);
-    return ends;
-  }
+class StateMachine : public internal::Life<StateMachine<Self, State>, Self> {
+  friend internal::Life<StateMachine<Self, State>, Self>;
 
  protected:
   explicit StateMachine(State first) noexcept : state_(std::move(first)) {}
@@ -80,10 +59,6 @@ class StateMachine {
     timed_anew_ = true;
   }
   void timeout_after(Nanos time) { timeout_ = deadline_after(time); }
-  void stop(Exit exit = Exit::normal()) {
-    over_ = true;
-    exit_ = std::move(exit);
-  }
 
  private:
   void step(Self& self) {
@@ -116,13 +91,6 @@ class StateMachine {
     if (std::exchange(changes_, false)) change(self);
   }
 
-  static void finish(Self& self, const Exit& exit) {
-    if constexpr (requires { self.terminate(exit); }) {
-      const CancelShield whole;
-      self.terminate(exit);
-    }
-  }
-
   State state_;
   State next_{};
   bool changes_ = false;
@@ -131,8 +99,6 @@ class StateMachine {
   Nanos timeout_ = kNever;
   Nanos state_timeout_ = kNever;
   std::vector<internal::LetterPtr> put_off_;
-  bool over_ = false;
-  Exit exit_;
 };
 
 }  // namespace leat::actor
