@@ -30,6 +30,7 @@
 #include <leat/actor/supervise/keyed.hpp>
 #include <leat/actor/supervise/links.hpp>
 #include <leat/actor/supervise/names.hpp>
+#include <leat/actor/supervise/shutdown.hpp>
 #include <leat/actor/supervise/supervisor.hpp>
 #include <leat/actor/sync/condition.hpp>
 #include <leat/actor/sync/mutex.hpp>

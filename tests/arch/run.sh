@@ -13,7 +13,7 @@ mkdir -p "$work"
 src=$source/src
 "$compiler" -std=c++20 -O2 -Wall -Wextra -Werror -static -I "$src" -o "$work/switch" \
   "$program" \
-  "$src"/leat/actor/fiber/carrier.cpp "$src"/leat/actor/fiber/context.cpp \
+  "$src"/leat/actor/fiber/calls.cpp "$src"/leat/actor/fiber/carrier.cpp "$src"/leat/actor/fiber/context.cpp \
   "$src"/leat/actor/fiber/fiber.cpp "$src"/leat/actor/preempt/turn.cpp \
   "$src"/leat/actor/stack/overflow.cpp "$src"/leat/actor/stack/stack_pool.cpp \
   "$src"/leat/actor/stack/stack_region.cpp "$src"/leat/base/os/address_space.cpp \

@@ -1,5 +1,6 @@
 // Fibers on another machine: built by its cross compiler, linked statically, and run by qemu-user.
 // Prints what went wrong and returns 1; checks what the unit tests check on this machine.
+#include <leat/actor/fiber/calls.hpp>
 #include <leat/actor/fiber/fiber.hpp>
 #include <leat/actor/preempt/turn.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
@@ -98,6 +99,9 @@ void run() {
   while (!riders[0].ended || !riders[1].ended) {
     for (Rider& rider : riders) {
       if (!rider.ended) switch_to(world.carrier, world.own, rider.fiber);
+      void* calls[8];
+      if (!rider.ended)
+        expect(calls_of(rider.fiber.context(), calls) > 2, "its calls are not found");
       expect(std::fegetround() == FE_TONEAREST, "rounding leaks to the thread");
     }
   }

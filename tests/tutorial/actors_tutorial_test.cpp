@@ -191,6 +191,20 @@ TEST(ActorTutorial, Looking) {
   EXPECT_NE(text.find("\"sleeper\": sleeps"), std::string::npos) << text;
 }
 
+TEST(ActorTutorial, Ending) {
+  std::string text;
+  Runtime runtime(Config::virtual_time());
+  runtime.run([&] {
+    spawn({.name = "service"}, [] { sleep_for(seconds(1000)); }).detach();
+    yield_now();
+    // [shutdown]
+    const ShutdownReport report = shut_down_others({.drain = seconds(1), .grace = seconds(10)});
+    text = report.text();
+    // [/shutdown]
+  });
+  EXPECT_EQ(text, "told 1 to end, killed 0, 0 go on\n");
+}
+
 TEST(ActorTutorial, Simulation) {
   // [simulate]
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

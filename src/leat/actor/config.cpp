@@ -153,12 +153,17 @@ Config& Config::on_dead_letter(std::function<void(Pid, std::string_view)> tell) 
   return *this;
 }
 
+Config& Config::slow_senders_above(std::size_t messages) {
+  slow_senders_above_ = messages;
+  return *this;
+}
+
 Config& Config::on_stall(Nanos after, std::function<void(const Stall&)> tell) {
   if (after <= Nanos{0} || virtual_time_) {
-    throw UsageError("Config::on_stall", "a time above 0, of the world",
-                     std::to_string(after.count()) + " ns" +
-                         (virtual_time_ ? ", with virtual time" : ""),
-                     "take some milliseconds, and current_thread() or exact()");
+    throw UsageError(
+        "Config::on_stall", "a time above 0, of the world",
+        std::to_string(after.count()) + " ns" + (virtual_time_ ? ", with virtual time" : ""),
+        "take some milliseconds, and current_thread() or exact()");
   }
   stall_after_ = after;
   on_stall_ = std::move(tell);

@@ -76,6 +76,12 @@ class Config {
   /// its type. By whoever sends it, or by the worker on which the receiver ends. Default: it is counted.
   Config& on_dead_letter(std::function<void(Pid, std::string_view type)> tell);
 
+  /// Slows down who sends to an actor that has more than so many messages in its mailbox, and did not
+  /// bound it: after each such message the sender waits until there are half as many, but not for long,
+  /// and not if it has too many itself; so actors that send to each other in a circle go on. Default: 0,
+  /// nobody. It is for actors of the same runtime; signals, and `try_send`, are exempt.
+  Config& slow_senders_above(std::size_t messages);
+
   /// Has `tell` called, by a thread of its own, when an actor has run for `after` without letting others
   /// run; once for each such turn. Workers that do not sleep are interrupted by a signal twice in that time.
   /// Not with virtual time.
@@ -134,6 +140,8 @@ class Config {
   [[nodiscard]] bool is_virtual_time() const noexcept { return virtual_time_; }
   [[nodiscard]] const auto& on_lost_failure() const noexcept { return on_lost_failure_; }
   [[nodiscard]] const auto& on_dead_letter() const noexcept { return on_dead_letter_; }
+  /// 0: nobody is slowed down.
+  [[nodiscard]] std::size_t slow_senders_above() const noexcept { return slow_senders_above_; }
   [[nodiscard]] const auto& on_stall() const noexcept { return on_stall_; }
   [[nodiscard]] Nanos stall_after() const noexcept { return stall_after_; }
 
@@ -160,6 +168,7 @@ class Config {
   std::function<void(Pid, std::string_view)> on_dead_letter_;
   std::function<void(const Stall&)> on_stall_;
   Nanos stall_after_{0};
+  std::size_t slow_senders_above_ = 0;
 };
 
 }  // namespace leat::actor

@@ -1,6 +1,7 @@
 #include <leat/actor/runtime.hpp>
 
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/base/usage_error.hpp>
 
 namespace leat::actor {
 
@@ -11,6 +12,17 @@ Runtime::~Runtime() {
 }
 
 bool Runtime::cancel(Pid pid) noexcept { return scheduler_->cancel(pid); }
+ShutdownReport Runtime::shut_down(const ShutdownOptions& options) {
+  if (this_worker() != nullptr) {
+    throw UsageError("Runtime::shut_down", "to wait for a runtime", "the caller is an actor",
+                     "call shut_down_others there");
+  }
+  scheduler_->check_threads("to end actors");
+  auto handle =
+      spawn({.name = "shutdown", .daemon = true}, [options] { return shut_down_others(options); });
+  scheduler_->run_until_ended(*scheduler_->slots().find(handle.pid().slot()));
+  return handle.join();
+}
 bool Runtime::is_alive(Pid pid) const noexcept { return scheduler_->is_alive(pid); }
 const Config& Runtime::config() const noexcept { return scheduler_->config(); }
 

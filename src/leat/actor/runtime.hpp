@@ -12,6 +12,7 @@
 #include <leat/actor/config.hpp>
 #include <leat/actor/spawn.hpp>
 #include <leat/actor/stack/stack_report.hpp>
+#include <leat/actor/supervise/shutdown.hpp>
 
 #include <memory>
 #include <utility>
@@ -66,6 +67,11 @@ class Runtime {
   /// Has an actor end at its next call that may wait. Returns: whether it lives. Threads: any.
   bool cancel(Pid pid) noexcept;
   [[nodiscard]] bool is_alive(Pid pid) const noexcept;
+
+  /// Ends all its actors in order, daemons too; see supervise/shutdown.hpp. Without threads of its own the
+  /// runtime runs in the caller meanwhile. Threads: a plain one, beside one that is in `run` if the
+  /// runtime has threads. Throws: UsageError if the caller is an actor: there is `shut_down_others`.
+  ShutdownReport shut_down(const ShutdownOptions& options = {});
 
   [[nodiscard]] const Config& config() const noexcept;
 

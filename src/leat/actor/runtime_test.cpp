@@ -1,6 +1,7 @@
 #include <leat/actor/runtime.hpp>
 
 #include <leat/actor/self.hpp>
+#include <leat/base/atomic.hpp>
 #include <leat/base/usage_error.hpp>
 
 #include <gtest/gtest.h>
@@ -87,6 +88,24 @@ TEST(Runtime, WhatTheFirstActorThrewComesOutOfRun) {
   Runtime runtime;
   EXPECT_THROW(runtime.run([] { throw std::runtime_error("x"); }), std::runtime_error);
   EXPECT_EQ(runtime.run([] { return 1; }), 1);
+}
+
+// The first actor's timer is on the wheel of the worker that the second one, which stays there, keeps
+// from everything.
+TEST(Runtime, TimersOfAWorkerThatIsStuckFireOnAnother) {
+  struct goes_on : Edge {};
+  Runtime runtime(Config::exact(2));
+  runtime.run([] {
+    Atomic<bool> over{false};
+    auto stuck = spawn({.pinned = true}, [&over] {
+      const NoPreempt whole;
+      while (!over.load_acquire(goes_on{})) {
+      }
+    });
+    sleep_for(std::chrono::milliseconds(1));
+    over.store_release(true, goes_on{});
+    stuck.join();
+  });
 }
 
 }  // namespace

@@ -21,8 +21,10 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
   try {
     if (options.group) [[unlikely]]
       actor.group = actor.scheduler->known_group(*options.group);
-    if (!options.name.empty()) [[unlikely]]
+    if (!options.name.empty() || options.parent != Pid::root()) [[unlikely]] {
+      actor.place = actor.scheduler->next_place();
       actor.name = options.name;
+    }
     if (options.parent != Pid::root()) [[unlikely]] {
       actor.farewell = new LetterOf<Signal>(Signal{});
       actor.follows = options.follows && follow(*actor.scheduler, options.parent, actor.pid());
@@ -30,6 +32,7 @@ void move_in(Actor& actor, const Actor* spawner, const SpawnOptions& options) {
   } catch (...) {
     const LetterPtr unsent(std::exchange(actor.farewell, nullptr));
     actor.type->drop_closure(actor);
+    actor.place = 0;
     actor.name.clear();
     throw;
   }
@@ -60,7 +63,10 @@ void drop_handle(Actor& actor) noexcept {
 bool await_end(Actor& actor, Nanos deadline) {
   ObjectLock::Guard guard(actor.lock);
   while (!actor.ended) {
-    if (wait(guard, actor.joiners, deadline, {WaitKind::end_of_actor, actor.pid().word()}) == Waited::timed_out && !actor.ended) return false;
+    if (wait(guard, actor.joiners, deadline, {WaitKind::end_of_actor, actor.pid().word()}) ==
+            Waited::timed_out &&
+        !actor.ended)
+      return false;
   }
   actor.looked = true;
   actor.joined = true;

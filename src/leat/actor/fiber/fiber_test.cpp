@@ -1,15 +1,19 @@
 #include <leat/actor/fiber/fiber.hpp>
 
+#include <leat/actor/fiber/calls.hpp>
 #include <leat/actor/fiber/test_carousel.hpp>
 #include <leat/actor/stack/stack_pool.hpp>
 
 #include <gtest/gtest.h>
 
 #include <unwind.h>
+
+#include <array>
 #include <cerrno>
 #include <cfenv>
 #include <cstdlib>
 #include <exception>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -147,6 +151,33 @@ TEST(Fiber, FindsItsRegistersAsTheyWere) {
   }
   carousel.run();
   for (std::uint64_t seed = 0; seed < 3; ++seed) EXPECT_EQ(mixed[seed], mix(nullptr, seed));
+}
+
+[[gnu::noinline]] void yield_below(Runner& runner, int levels) {
+  if (levels == 0) {
+    runner.yield();
+  } else {
+    yield_below(runner, levels - 1);
+  }
+  asm volatile("");  // no call is the last thing it does
+}
+
+TEST(Fiber, SaysFromOutsideWhichCallsAreUnderWay) {
+  World world;
+  Runner a(world, [](Runner& r) {
+    yield_below(r, 0);
+    yield_below(r, 9);
+  });
+  std::array<void*, 64> calls;
+  EXPECT_EQ(calls_of(a.fiber.context(), calls), 1U);  // it was not started
+  a.resume();
+  const std::size_t few = calls_of(a.fiber.context(), calls);
+  EXPECT_GE(few, 3U);
+  EXPECT_EQ(calls_of(a.fiber.context(), std::span(calls).first(2)), 2U);
+  a.resume();
+  EXPECT_EQ(calls_of(a.fiber.context(), calls), few + 9);
+  a.resume();
+  EXPECT_TRUE(a.done);
 }
 
 TEST(Fiber, EndsAnUnwindersWalkAtItsBottom) {

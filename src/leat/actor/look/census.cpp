@@ -1,12 +1,17 @@
 #include <leat/actor/look/census.hpp>
 
+#include <leat/actor/fiber/calls.hpp>
+#include <leat/actor/look/stall.hpp>
 #include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/runtime.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
 #include <leat/actor/supervise/bonds.hpp>
 #include <leat/actor/supervise/here.hpp>
+#include <leat/base/os/thread_sample.hpp>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -59,6 +64,7 @@ ActorReport report_of(Actor& actor) {
   if (actor.bonds != nullptr) {
     report.links = actor.bonds->links.size();
     report.traps_exits = actor.bonds->traps;
+    report.supervises = actor.bonds->supervises;
     report.registered = actor.bonds->names;
   }
   return report;
@@ -72,6 +78,75 @@ Census census_of(Scheduler& scheduler) {
   });
   return census;
 }
+
+// -- calls ----------------------------------------------------------------------------------------
+
+using Calls = std::array<void*, 40>;
+
+// Of one that waits, which is held meanwhile as if it were about to be run. Returns: how many.
+std::size_t calls_of_waiting(Scheduler& scheduler, Actor& actor, Pid pid, Calls& calls) {
+  const NoPreempt whole;
+  if (!actor.state.claim(scheduler.sharing(), false)) return 0;
+  std::size_t count = 0;
+  // Who is claimed lives, and what it says is so.
+  if (actor.pid() == pid && actor.stack) count = calls_of(actor.fiber.context(), calls);
+  scheduler.let_go_of_claimed(actor);
+  return count;
+}
+
+// Names are looked up once for each address: many wait at the same place.
+class CallNames {
+ public:
+  std::vector<std::string> operator()(std::span<void* const> calls) {
+    std::vector<std::string> names;
+    names.reserve(calls.size());
+    for (void* const call : calls) {
+      std::string& name = names_[call];
+      if (name.empty()) {
+        std::vector<std::string> found = os::names_of_calls(std::span(&call, 1));
+        name = found.empty() ? "?" : std::move(found.front());
+      }
+      names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  std::unordered_map<void*, std::string> names_;
+};
+
+void add_calls(Scheduler& scheduler, Census& census) {
+  CallNames names;
+  std::unordered_map<Pid, std::vector<std::string>> running;
+  Worker* const here = this_worker();
+  for (std::size_t i = 0; i < scheduler.worker_count(); ++i) {
+    Worker& worker = scheduler.worker(i);
+    WorkerSample sample;
+    if (&worker == here || !sample_worker(worker, sample) || !sample.pid) continue;
+    running[sample.pid] = names(std::span(sample.calls.data(), sample.call_count));
+  }
+  Calls calls;
+  const Pid self = this_actor() != nullptr ? this_actor()->pid() : Pid();
+  for (ActorReport& report : census) {
+    if (const auto found = running.find(report.pid); found != running.end()) {
+      report.calls = std::move(found->second);
+      continue;
+    }
+    const std::size_t count =
+        report.pid == self ? os::calls_here(calls)
+                           : calls_of_waiting(scheduler, *scheduler.slots().find(report.pid.slot()),
+                                              report.pid, calls);
+    report.calls = names(std::span(calls.data(), count));
+  }
+}
+
+Census census_of(Scheduler& scheduler, Detail detail) {
+  Census census = census_of(scheduler);
+  if (detail == Detail::calls) add_calls(scheduler, census);
+  return census;
+}
+
+// -- texts ----------------------------------------------------------------------------------------
 
 std::string waits_text(const ActorReport& actor) {
   const std::string whom = actor.waits_on ? " of " + text_of(actor.waits_on) : std::string();
@@ -165,8 +240,20 @@ struct Tree {
 
 }  // namespace
 
-Census take_census() { return census_of(internal::scheduler_here("take_census")); }
-Census take_census(Runtime& runtime) { return census_of(runtime.scheduler()); }
+Census take_census(Detail detail) {
+  return census_of(internal::scheduler_here("take_census"), detail);
+}
+
+Census take_census(Runtime& runtime, Detail detail) {
+  // Of a worker that is alone only its own thread may hold an actor.
+  const bool by_worker = detail == Detail::calls && runtime.config().threads() == 1;
+  if (!by_worker) return census_of(runtime.scheduler(), detail);
+  Census census =
+      runtime.spawn({.name = "census", .daemon = true}, [] { return take_census(Detail::calls); })
+          .join();
+  std::erase_if(census, [](const ActorReport& actor) { return actor.name == "census"; });
+  return census;
+}
 
 std::string describe(const ActorReport& actor) {
   std::string text = text_of(actor.pid);
@@ -189,6 +276,11 @@ std::string tree_text(const Census& census) {
         text.append(2 * depth, ' ');
         text += describe(census[place]);
         text += '\n';
+        for (const std::string& call : census[place].calls) {
+          text.append(2 * depth + 4, ' ');
+          text += call;
+          text += '\n';
+        }
       },
       [](std::size_t) {});
   return text;
@@ -207,7 +299,12 @@ std::string tree_json(const Census& census) {
         text += ",\"messages\":" + std::to_string(actor.messages) +
                 ",\"signals\":" + std::to_string(actor.signals) +
                 ",\"links\":" + std::to_string(actor.links) +
-                ",\"reductions\":" + std::to_string(actor.reductions) + ",\"children\":[";
+                ",\"reductions\":" + std::to_string(actor.reductions) + ",\"calls\":[";
+        for (const std::string& call : actor.calls) {
+          if (&call != &actor.calls.front()) text += ',';
+          put_quoted(text, call);
+        }
+        text += "],\"children\":[";
       },
       [&](std::size_t) { text += "]}"; });
   return text + "\n]\n";

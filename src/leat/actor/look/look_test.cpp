@@ -72,6 +72,67 @@ TEST(Census, TheTreeSaysWhoIsUnderWhomAndWhatTheyWaitFor) {
   EXPECT_TRUE(take_census(runtime).empty());
 }
 
+[[gnu::noinline]] void deep(int levels) {
+  if (levels == 0) {
+    (void)receive<Get>();
+  } else {
+    deep(levels - 1);
+  }
+  asm volatile("");  // no call is the last thing it does
+}
+
+TEST(Census, SaysWhichCallsAreUnderWayInWhoWaits) {
+  for (const std::size_t threads : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    Runtime runtime(threads == 0 ? Config::current_thread() : Config::exact(threads));
+    auto waits = runtime.spawn({.name = "waits"}, [] { deep(6); });
+    const auto look = [&](const Census& census) {
+      std::size_t calls = 0;
+      for (const ActorReport& actor : census) {
+        if (actor.name == "waits") calls = actor.calls.size();
+      }
+      return calls;
+    };
+    runtime.run([&] {
+      // Of who runs on another worker, or lies in a queue, it may know less.
+      while (look(take_census(Detail::calls)) < 9) yield_now();
+      const std::string text = tree_text(take_census(Detail::calls));
+      EXPECT_TRUE(contains(text, "\"waits\": waits for a message to it")) << text;
+      EXPECT_TRUE(contains(text, " reductions\n    ")) << text;
+      // It goes on as if nobody had looked.
+      (void)send(waits.pid(), Get{});
+    });
+    if (threads != 0) {
+      EXPECT_TRUE(take_census(runtime, Detail::calls).empty());
+    }
+    waits.join();
+  }
+}
+
+// The looker holds who waits for a moment: a wake that comes then is not lost.
+TEST(Census, LosesNoWakeOfWhoIsLookedAt) {
+  Runtime runtime(Config::exact(2));
+  runtime.run([] {
+    auto echo = spawn([] {
+      for (int i = 0; i < 2000; ++i) {
+        const Pid from = receive<Pid>();
+        (void)send(from, i);
+      }
+    });
+    auto asks = spawn([to = echo.pid()] {
+      for (int i = 0; i < 2000; ++i) {
+        (void)send(to, self());
+        EXPECT_EQ(receive<int>(), i);
+      }
+    });
+    while (!asks.is_done()) {
+      (void)take_census(Detail::calls);
+      yield_now();
+    }
+    asks.join();
+    echo.join();
+  });
+}
+
 // On two threads others look while actors run; whoever is stuck stays so, and is let go at the end.
 TEST(Stuck, APairThatWaitsForEachOtherIsNamedWithWhatItWaitsFor) {
   for (const int threads : {0, 2}) {

@@ -5,25 +5,15 @@
 #include <leat/base/os/thread_sample.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
 namespace leat::actor {
 namespace {
 
-// What the handler saw on a worker's thread. It is the worker's own then, and so is the actor.
-struct Sample {
-  std::uint64_t turn = 0;
-  Pid pid;
-  std::array<char, 64> name{};
-  std::size_t name_size = 0;
-  std::array<void*, 40> calls{};
-  std::size_t call_count = 0;
-};
-
+// In a signal handler on the worker's thread: the worker is its own then, and so is the actor.
 void take_sample(void* context, std::uintptr_t stack_pointer) noexcept {
-  auto& sample = *static_cast<Sample*>(context);
+  auto& sample = *static_cast<WorkerSample*>(context);
   const Stack stack = Stack::of(reinterpret_cast<const void*>(stack_pointer));
   if (!stack || stack.record().owner == nullptr) return;  // in the scheduler
   const auto& actor =
@@ -36,6 +26,10 @@ void take_sample(void* context, std::uintptr_t stack_pointer) noexcept {
 }
 
 }  // namespace
+
+bool sample_worker(Worker& worker, WorkerSample& sample) {
+  return worker.sample(&take_sample, &sample);
+}
 
 StallWatch::StallWatch(Scheduler& scheduler)
     : scheduler_(scheduler), seen_(scheduler.worker_count()), thread_([this] { run(); }) {}
@@ -61,8 +55,8 @@ void StallWatch::run() {
 }
 
 void StallWatch::look_at(std::size_t worker, Seen& seen) {
-  Sample sample;
-  if (!scheduler_.worker(worker).sample(&take_sample, &sample) || !sample.pid) {
+  WorkerSample sample;
+  if (!sample_worker(scheduler_.worker(worker), sample) || !sample.pid) {
     seen = {};
     return;
   }

@@ -8,6 +8,7 @@
 #include <leat/actor/config.hpp>
 #include <leat/base/clock.hpp>
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,20 @@
 namespace leat::actor {
 
 class Scheduler;
+class Worker;
+
+/// What one worker runs, at some moment.
+struct WorkerSample {
+  std::uint64_t turn = 0;
+  Pid pid;  ///< none: no actor
+  std::array<char, 64> name{};
+  std::size_t name_size = 0;
+  std::array<void*, 40> calls{};
+  std::size_t call_count = 0;
+};
+/// Interrupts the worker's thread for it. Returns: false if it sleeps, or did not answer.
+/// Threads: any but the worker's own.
+bool sample_worker(Worker& worker, WorkerSample& sample);
 
 class StallWatch {
  public:

@@ -72,12 +72,26 @@ class Mailbox {
   }
 
   [[nodiscard]] bool has_room() const noexcept { return messages_ < bound.messages; }
+  [[nodiscard]] bool is_bounded() const noexcept {
+    return bound.messages != std::numeric_limits<std::size_t>::max();
+  }
+  /// Called when the owner has taken a letter out.
+  void let_senders_go() noexcept {
+    if (senders.empty()) return;
+    if (is_bounded()) {
+      senders.fire_one();
+    } else if (messages_ <= few) {
+      senders.fire_all();
+    }
+  }
   [[nodiscard]] std::size_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::size_t size() const noexcept { return messages_ + signals_; }
   [[nodiscard]] const std::vector<Lane>& lanes() const noexcept { return lanes_; }
 
   Bound bound{std::numeric_limits<std::size_t>::max(), OnFull::fail};
-  WaitList senders;      ///< who waits for room
+  WaitList senders;  ///< who waits for room, or until there are few enough
+  /// Senders of a mailbox without a bound go on when no more are left. See Config::slow_senders_above.
+  std::size_t few = 0;
   bool looking = false;  ///< the owner looks through a lane, without the lock
   std::uint64_t dropped = 0;
 

@@ -4,12 +4,51 @@
 #include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/runtime.hpp>
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/actor/self.hpp>
 #include <leat/actor/supervise/here.hpp>
 #include <leat/actor/wait/wait.hpp>
 
 namespace leat::actor {
 
 namespace internal {
+namespace {
+
+// For so long a sender waits, times how often a mailbox has what is too many.
+constexpr Nanos kSlowedBy = std::chrono::milliseconds(1);
+
+bool has_too_many(Actor& actor, std::size_t most) {
+  const ObjectLock::Guard guard(actor.lock);
+  return actor.mailbox != nullptr && actor.mailbox->messages() > most;
+}
+
+// The running actor has sent one more to who has too many. It waits, the longer the more there are, but
+// never without an end: whom it waits for may wait for it. Who has too many itself goes on: so somebody
+// does in every circle, at full speed.
+void slow_down(ObjectLock::Guard& guard, Actor& to, std::size_t most) {
+  Actor* const self = this_actor();
+  if (self == nullptr || self == &to || self->scheduler != to.scheduler) return;
+  const Pid pid = to.pid();
+  guard.unlock();
+  const bool exempt = has_too_many(*self, most);
+  guard.lock();
+  const auto goes_on = [&] {
+    return !to.live || to.pid() != pid || to.mailbox == nullptr || to.mailbox->is_bounded() ||
+           to.mailbox->messages() <= most / 2;
+  };
+  if (exempt || goes_on()) return;
+  const CancelShield whole;  // the message is sent: who is cancelled hears of it when it waits next
+  const auto times = static_cast<Nanos::rep>(to.mailbox->messages() / most);
+  const Nanos deadline = deadline_after(kSlowedBy * times);
+  to.mailbox->few = most / 2;
+  while (!goes_on()) {
+    if (wait(guard, to.mailbox->senders, deadline, {WaitKind::room, pid.word()}) ==
+        Waited::timed_out) {
+      return;
+    }
+  }
+}
+
+}  // namespace
 
 Sent post(Scheduler& scheduler, Pid to, LetterPtr& letter, Nanos deadline, bool may_wait) {
   Actor* const actor = scheduler.slots().find(to.slot());
@@ -20,6 +59,9 @@ Sent post(Scheduler& scheduler, Pid to, LetterPtr& letter, Nanos deadline, bool 
       Mailbox& box = mailbox_of(*actor);
       if (box.has_room()) [[likely]] {
         put_letter(*actor, *letter.release());
+        const std::size_t most = scheduler.config().slow_senders_above();
+        if (most != 0 && may_wait && box.messages() > most && !box.is_bounded()) [[unlikely]]
+          slow_down(guard, *actor, most);
         return Sent::ok;
       }
       switch (box.bound.on_full) {

@@ -38,7 +38,8 @@ LetterPtr make_letter(T message, bool urgent = false) {
 
 }  // namespace internal
 
-/// Sends a message; waits for room if the receiver bounded its mailbox so.
+/// Sends a message; waits for room if the receiver bounded its mailbox so, and after the message was
+/// sent if the receiver has too many (Config::slow_senders_above).
 ///
 /// Returns:  `ok`; `closed` if nobody with that Pid lives; what a bound says otherwise.
 /// Throws:   Cancelled, if it had to wait; UsageError on a plain thread (name the runtime there).

@@ -69,7 +69,7 @@ Taken take_letter(std::span<const Pattern> patterns, Nanos deadline) {
       if (best != nullptr) {
         box->remove(*best);
         if (best->watched != Letter::Watched::no) best->watched = Letter::Watched::in_hand;
-        box->senders.fire_one();
+        box->let_senders_go();
         return {LetterPtr(best), which};
       }
       seen = newest;

@@ -76,7 +76,8 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   ParkedStack stowed;      ///< its stack, if that is put away; `stack` is none then
   const ActorType* type = nullptr;
   Scheduler* scheduler = nullptr;
-  Atomic<std::uint64_t> reductions{0};  ///< allocations and checkpoints so far; relaxed: for reports
+  Atomic<std::uint64_t> reductions{
+      0};  ///< allocations and checkpoints so far; relaxed: for reports
 
   // Each time it waits.
   Waiter waiter;
@@ -114,6 +115,8 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
   std::uint32_t index = 0;
   std::uint32_t turns_of_select = 0;
   bool follows = false;  ///< ends when its parent does
+  std::uint64_t place =
+      0;  ///< among those with a name or a parent, in the order of starting; from 1
   std::string name;
   LocalValues* locals = nullptr;
 
@@ -126,8 +129,7 @@ struct alignas(kSector) Actor : internal::OnStack {  // `here`: where it runs, o
 
   void note_wait(WaitFor what, Nanos until) noexcept {
     waits_on.store_relaxed(what.on);
-    waits_for.store_relaxed(static_cast<std::uint32_t>(what.kind) |
-                            (until == kNever ? 0 : kTimed));
+    waits_for.store_relaxed(static_cast<std::uint32_t>(what.kind) | (until == kNever ? 0 : kTimed));
   }
 
   [[nodiscard]] Pid pid() const noexcept { return {index, generation}; }

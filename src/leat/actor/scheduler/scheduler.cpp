@@ -4,6 +4,7 @@
 #include <leat/actor/look/stall.hpp>
 #include <leat/actor/mailbox/mailbox.hpp>
 #include <leat/actor/scheduler/last_words.hpp>
+#include <leat/actor/spawn.hpp>
 #include <leat/actor/stack/overflow.hpp>
 #include <leat/base/check.hpp>
 #include <leat/base/mutant.hpp>
@@ -14,12 +15,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace leat::actor {
 namespace {
+
+constinit std::mutex schedulers_mutex;
 
 void tell_standard_error(Pid pid, std::string_view name, const Exit& exit) {
   const std::string quoted = name.empty() ? std::string() : " \"" + std::string(name) + "\"";
@@ -71,6 +75,19 @@ void end_alone(void* owner, FaultKind why) {
 
 }  // namespace
 
+Scheduler* internal::first_scheduler = nullptr;
+
+void Scheduler::enlist() noexcept {
+  const std::lock_guard lock(schedulers_mutex);
+  next_ = std::exchange(internal::first_scheduler, this);
+}
+void Scheduler::delist() noexcept {
+  const std::lock_guard lock(schedulers_mutex);
+  Scheduler** at = &internal::first_scheduler;
+  while (*at != this) at = &(*at)->next_;
+  *at = next_;
+}
+
 Scheduler::Scheduler(Config config, bool stepped)
     : config_(std::move(config)),
       virtual_clock_(config_.is_virtual_time() ? std::make_unique<SettableClock>() : nullptr),
@@ -97,6 +114,7 @@ Scheduler::Scheduler(Config config, bool stepped)
   for (std::size_t i = 0; i < config_.workers(); ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, mark_));
   }
+  enlist();
   if (stepped) {
     for (const std::unique_ptr<Worker>& worker : workers_) worker->set_stepped();
     return;
@@ -113,12 +131,13 @@ Scheduler::Scheduler(Config config, bool stepped)
 Scheduler::~Scheduler() {
   if (!is_quiet(true)) {
     slots_.for_each([this](Actor& actor) { cancel(actor); });
-    await_quiet(true);
+    await_quiet(kAll);
   }
   parts_.end();
   stopping_.store_release(true, over{});
   for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
   for (std::thread& thread : threads_) thread.join();
+  delist();
   workers_.clear();
   if (mark_ != nullptr) SoloMark::give(*mark_);
 }
@@ -153,6 +172,23 @@ void Scheduler::wake(Actor& actor) noexcept {
   idle_.wake_one_if_needed();
 }
 
+void Scheduler::let_go_of_claimed(Actor& actor) noexcept {
+  if (actor.state.park(sharing())) return;
+  Worker* const worker = this_worker();
+  if (worker != nullptr && &worker->scheduler() == this) {
+    worker->enqueue_claimed(actor);
+    return;
+  }
+  LEAT_CHECK(workers_.size() > 1, "an actor was woken while nobody could run it");
+  if (actor.kept) {
+    worker_of(actor).inbox().put(actor);
+    worker_of(actor).unpark();
+    return;
+  }
+  inbox_.put(actor);
+  idle_.wake_one_if_needed();
+}
+
 // -- ends ---------------------------------------------------------------------------------------
 
 void Scheduler::run_until_quiet() {
@@ -161,7 +197,13 @@ void Scheduler::run_until_quiet() {
                      "run it on a thread of its own, or spawn here");
   }
   check_threads("to run actors");
-  await_quiet(false);
+  await_quiet(kAllButDaemons);
+}
+
+void Scheduler::run_until_ended(Actor& actor) {
+  if (!threads_.empty()) return;  // who joins it waits
+  awaited_actor_ = &actor;
+  await_quiet(kOneActor);
 }
 
 std::uint8_t Scheduler::known_group(Group group) const {
@@ -185,21 +227,25 @@ void Scheduler::check_threads(const char* what) const {
                    "make a Runtime after the fork, or exec another program");
 }
 
-void Scheduler::await_quiet(bool daemons) {
-  awaited_.store_relaxed(daemons ? 2 : 1);  // looked at again and again
+void Scheduler::await_quiet(std::uint32_t awaited) {
+  awaited_.store_relaxed(awaited);  // looked at again and again
   if (threads_.empty()) {
-    workers_[0]->run([this, daemons] { return is_quiet(daemons); });
+    workers_[0]->run([this, awaited] { return has_come(awaited); });
   } else {
-    while (!is_quiet(daemons)) {
+    while (!has_come(awaited)) {
       for (const std::unique_ptr<Worker>& worker : workers_) worker->unpark();
-      waiter_.park([this, daemons] { return is_quiet(daemons); });
+      waiter_.park([this, awaited] { return has_come(awaited); });
     }
   }
-  awaited_.store_relaxed(0);
+  awaited_.store_relaxed(kNothing);
 }
 
-bool Scheduler::tell_quiet(bool daemons) noexcept {
-  if (!is_quiet(daemons)) return false;
+bool Scheduler::has_come(std::uint32_t awaited) const noexcept {
+  return awaited == kOneActor ? internal::has_ended(*awaited_actor_) : is_quiet(awaited == kAll);
+}
+
+bool Scheduler::tell_quiet(std::uint32_t awaited) noexcept {
+  if (!has_come(awaited)) return false;
   if (!threads_.empty()) waiter_.unpark();
   return true;
 }
@@ -302,8 +348,10 @@ void Scheduler::vacate(Actor& actor, SoloMark* mark) noexcept {
   } else {
     vacate_failed(actor, mark);
   }
-  if (!actor.name.empty()) [[unlikely]]
+  if (actor.place != 0) [[unlikely]] {
+    actor.place = 0;
     actor.name.clear();
+  }
 }
 
 void Scheduler::recycle_from_outside(Actor& actor) noexcept {

@@ -32,6 +32,11 @@
 
 namespace leat::actor {
 
+namespace internal {
+/// The runtimes of the process, linked by `next_`: for debuggers, see tools/gdb/leat_actors.py.
+extern Scheduler* first_scheduler;
+}  // namespace internal
+
 class Scheduler {
   struct over : Edge {};   // who ends the runtime -> its workers
   struct count : Edge {};  // foreign starts -> who adds them up
@@ -55,8 +60,14 @@ class Scheduler {
   /// Wakes an actor of this runtime. Requires: it cannot go away meanwhile. Threads: any.
   void wake(Actor& actor) noexcept;
 
+  /// Parks an actor that the caller claimed (RunState), or has it run if it was woken meanwhile.
+  /// Threads: any; of a solo worker its own, or whoever would run it.
+  void let_go_of_claimed(Actor& actor) noexcept;
+
   /// Runs, or waits, until all but daemons have ended. Threads: a plain one; one at a time.
   void run_until_quiet();
+  /// Runs, or waits, until that actor has ended, whose handle the caller has. Threads: the same.
+  void run_until_ended(Actor& actor);
 
   /// Has the actor end at its next call that may wait. Returns: whether it lives. Threads: any.
   bool cancel(Pid pid) noexcept;
@@ -68,7 +79,7 @@ class Scheduler {
   /// Returns: whether somebody waits and it is.
   bool look_for_quiet() noexcept {
     const std::uint32_t awaited = awaited_.load_relaxed();  // asked again before each sleep
-    return awaited != 0 && tell_quiet(awaited == 2);
+    return awaited != kNothing && tell_quiet(awaited);
   }
 
   /// Gives a parent the news of its child's end. Returns: whether it lives.
@@ -92,6 +103,11 @@ class Scheduler {
 
   /// Hands a failure that nobody will look at to who wants to know.
   void tell_failure(Pid pid, std::string_view name, const Exit& exit) const noexcept;
+
+  /// A number for an actor with a name or a parent, in the order of starting. Threads: any.
+  [[nodiscard]] std::uint64_t next_place() noexcept {
+    return places_.fetch_add_relaxed(1) + 1;  // it orders nothing but numbers
+  }
 
   /// Called where an actor is about to take a lock, and nowhere if it is the only worker's; a
   /// simulation chooses there who goes on.
@@ -142,9 +158,18 @@ class Scheduler {
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load_acquire(over{}); }
 
  private:
-  bool tell_quiet(bool daemons) noexcept;
+  // What whoever runs the runtime waits for.
+  static constexpr std::uint32_t kNothing = 0;
+  static constexpr std::uint32_t kAllButDaemons = 1;
+  static constexpr std::uint32_t kAll = 2;
+  static constexpr std::uint32_t kOneActor = 3;
+
+  bool tell_quiet(std::uint32_t awaited) noexcept;
+  [[nodiscard]] bool has_come(std::uint32_t awaited) const noexcept;
   void vacate_failed(Actor& actor, SoloMark* mark) noexcept;
-  void await_quiet(bool daemons);
+  void await_quiet(std::uint32_t awaited);
+  void enlist() noexcept;
+  void delist() noexcept;
   void run_thread(Worker& worker);
 
   const Config config_;
@@ -161,8 +186,10 @@ class Scheduler {
   Names names_;
   Parts parts_;
   Atomic<std::uint64_t> dead_letters_{0};
-  Worker::Counts outside_[2];         // started by plain threads, by `daemon`
-  Atomic<std::uint32_t> awaited_{0};  // 0: nobody waits for quiet; 1: all but daemons; 2: all
+  Atomic<std::uint64_t> places_{0};
+  Worker::Counts outside_[2];  // started by plain threads, by `daemon`
+  Atomic<std::uint32_t> awaited_{kNothing};
+  Actor* awaited_actor_ = nullptr;  // with kOneActor, which only those without threads wait for
   Atomic<bool> stopping_{false};
   const std::uint32_t forks_ = forks_so_far();
   std::unique_ptr<Ticker> ticker_;
@@ -172,6 +199,7 @@ class Scheduler {
   Point point_ = nullptr;
   void* point_context_ = nullptr;
   Allocated allocated_ = nullptr;
+  Scheduler* next_ = nullptr;  // of all in the process
 };
 
 }  // namespace leat::actor

@@ -218,7 +218,27 @@ Actor* Worker::search() noexcept {
       return actor;
     }
   }
-  return nullptr;
+  if (!take_timers_of_others()) return nullptr;
+  return stepped_ ? choose_shared() : choose();
+}
+
+// A worker may be stuck in what its actor does; those whose time has come on it can go on here.
+bool Worker::take_timers_of_others() noexcept {
+  bool taken = false;
+  for (std::size_t i = 0; i < scheduler_.worker_count(); ++i) {
+    Worker& other = scheduler_.worker(i);
+    if (&other == this || other.wheel_.size() == 0) continue;
+    if (scheduler_.idle().is_asleep(other.parker_)) continue;  // it has set its alarm
+    const Nanos now = scheduler_.clock().now();
+    const ObjectLock::Guard guard(other.wheel_lock_, nullptr);
+    other.wheel_.advance(now, [this, &taken](TimerNode& node) {
+      Actor& actor = Actor::of(node);
+      if (!actor.state.wake(Sharing::shared)) return;
+      enqueue_claimed(actor);
+      taken = true;
+    });
+  }
+  return taken;
 }
 
 Actor* Worker::rob(Worker& thief) noexcept {
@@ -360,6 +380,11 @@ void Worker::enqueue(Actor& actor) noexcept {
 }
 
 void Worker::enqueue_claimed(Actor& actor) noexcept {
+  if (actor.kept && sharing_ == Sharing::shared && &worker_of(actor) != this) {
+    worker_of(actor).inbox().put(actor);
+    worker_of(actor).unpark();
+    return;
+  }
   enqueue(actor);
   tell_others();
 }

@@ -14,6 +14,7 @@
 //   (2) Nobody can find an actor to run it before its stack was left, when there are other workers.
 //       With one worker nobody can anyhow, so `solo` settles before the switch.
 //   (3) No lock is taken, and with one worker no swap is made, between two turns.
+//   (4) While one worker has nothing to do, timers fire that another does not come to.
 // Limits    The queue of a solo worker is a list without bound, the others' hold 256 and spill half
 //           into the inbox.
 // Source    Go, Tokio; going over without the scheduler's stack: photon, libfork.
@@ -196,6 +197,7 @@ class alignas(kSector) Worker : public internal::Here {
   void stay(Actor& self) noexcept;
   [[nodiscard]] Actor* draw(Rng& rng) noexcept;
   [[nodiscard]] Actor* search() noexcept;
+  bool take_timers_of_others() noexcept;
   void look_around() noexcept;
   void sleep() noexcept;
   [[nodiscard]] bool has_news() const noexcept;
@@ -258,7 +260,7 @@ class alignas(kSector) Worker : public internal::Here {
   core::Parker parker_;
   std::mutex thread_mutex_;
   os::SampledThread thread_ = 0;  // guarded by thread_mutex_; who runs it
-  Inbox inbox_;  // for those that must run here
+  Inbox inbox_;                   // for those that must run here
 };
 
 inline Actor* Worker::choose_solo() noexcept {

@@ -47,6 +47,7 @@ struct Watch : LetterOf<Down> {
 
 struct Bonds {
   bool traps = false;        ///< gets exits as letters
+  bool supervises = false;   ///< its children are its own affair
   std::optional<Exit> doom;  ///< why it is to end
   PidSet links;
   PidSet followers;  ///< who ends when it ends, and not the other way round

@@ -1,6 +1,7 @@
 #include <leat/actor/supervise/here.hpp>
 
 #include <leat/actor/scheduler/scheduler.hpp>
+#include <leat/actor/supervise/bonds.hpp>
 #include <leat/base/usage_error.hpp>
 
 namespace leat::actor::internal {
@@ -15,6 +16,12 @@ Actor& actor_here(const char* call) {
 }
 
 Scheduler& scheduler_here(const char* call) { return *actor_here(call).scheduler; }
+
+void say_that_it_supervises() {
+  Actor& self = actor_here("supervise");
+  const ObjectLock::Guard guard(self.lock);
+  bonds_of(self).supervises = true;
+}
 
 void tell_failure(const Exit& exit) {
   const Actor& self = actor_here("tell_failure");

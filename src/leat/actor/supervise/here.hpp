@@ -16,6 +16,9 @@ namespace internal {
 /// The running actor. Throws: the same.
 [[nodiscard]] Actor& actor_here(const char* call);
 
+/// The running actor's children are its own affair, also when all are told to end.
+void say_that_it_supervises();
+
 /// Tells whoever the runtime was given for that (Config::on_lost_failure) of a failure of the
 /// running actor, that it does not end by.
 void tell_failure(const Exit& exit);

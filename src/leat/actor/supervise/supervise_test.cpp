@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -162,6 +163,79 @@ TEST(Mailbox, ASenderWaitsForRoomAndHearsThatNobodyIsThere) {
     for (int i = 0; i < 10; ++i) EXPECT_EQ(send(pid, Ping{i}), Sent::ok);
     EXPECT_EQ(receiver.join(), 45);
     EXPECT_EQ(send(pid, Ping{1}), Sent::closed);
+  });
+}
+
+TEST(Mailbox, WhoSendsToOneThatHasTooManyIsSlowedDown) {
+  constexpr std::size_t kMost = 20;
+  const auto program = [] {
+    std::size_t longest = 0;
+    auto receiver = spawn([&longest] {
+      int left = 3 * 500;
+      for (; left > 0; --left) {
+        (void)receive<Ping>();
+        longest = std::max(longest, mailbox_size());
+        yield_now();
+      }
+    });
+    std::vector<JoinHandle<void>> senders;
+    for (int i = 0; i < 3; ++i) {
+      senders.push_back(spawn([to = receiver.pid()] {
+        for (int n = 0; n < 500; ++n) EXPECT_EQ(send(to, Ping{n}), Sent::ok);
+      }));
+    }
+    for (auto& sender : senders) sender.join();
+    receiver.join();
+    return longest;
+  };
+  // Time stands while the receiver can run: each sender is at most one message beyond.
+  Runtime runtime(Config::virtual_time().slow_senders_above(kMost));
+  EXPECT_LE(runtime.run(program), kMost + 3);
+  Runtime unslowed(Config::virtual_time());
+  EXPECT_GT(unslowed.run(program), 10 * kMost);
+  Runtime threads(Config::exact(2).slow_senders_above(kMost));
+  (void)threads.run(program);  // all arrive
+}
+
+TEST(Mailbox, WhoIsSlowedDownIsNotHeldForEver) {
+  Runtime runtime(Config::virtual_time().slow_senders_above(10));
+  runtime.run([] {
+    // Its receiver does not read: the more there are, the longer each pause.
+    auto sleeper = spawn(idle);
+    const Nanos begin = now_here();
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(send(sleeper.pid(), Ping{i}), Sent::ok);
+    const Nanos pauses = now_here() - begin;
+    EXPECT_GE(pauses, milliseconds(30));
+    EXPECT_LE(pauses, milliseconds(200));
+    EXPECT_EQ(try_send(sleeper.pid(), Ping{40}), Sent::ok);
+    EXPECT_EQ(now_here() - begin, pauses);
+    // Who is cancelled in a pause has sent its message.
+    auto sends = spawn([to = sleeper.pid()] {
+      EXPECT_EQ(send(to, Ping{41}), Sent::ok);
+      yield_now();
+      ADD_FAILURE() << "it was cancelled";
+    });
+    yield_now();
+    sends.cancel();
+    EXPECT_EQ(sends.join_result().exit.kind(), ExitKind::cancelled);
+    sleeper.cancel();
+    (void)sleeper.join_result();
+  });
+  // A circle in which everybody sends before it reads, and one that waits for an answer meanwhile.
+  Runtime circle(Config::exact(2).slow_senders_above(10));
+  circle.run([] {
+    std::vector<JoinHandle<void>> members;
+    for (int i = 0; i < 3; ++i) {
+      members.push_back(spawn([] {
+        const Pid next = receive<Pid>();
+        for (int n = 0; n < 60; ++n) (void)send(next, Ping{n});
+        for (int n = 0; n < 60; ++n) EXPECT_EQ(receive<Ping>().number, n);
+      }));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      (void)send(members[i].pid(), members[(i + 1) % 3].pid());
+    }
+    for (auto& member : members) member.join();
   });
 }
 

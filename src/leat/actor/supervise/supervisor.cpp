@@ -86,6 +86,7 @@ class Loop {
   // `started` is called when all are.
   Exit run(const std::vector<ChildSpec>& specs, const std::function<void()>& started) {
     trap_exit(true);
+    internal::say_that_it_supervises();
     try {
       for (const ChildSpec& spec : specs) {
         check(spec);
