@@ -96,10 +96,13 @@ TEST(Spine, MessagesGoThroughThreeTilesInOrderWithTheOriginTheyHad) {
                        }
                      }},
             {.name = "feed", .idle = {.yields = true}});
-  scope.add(Made{.init = subscribe_quotes,
+  scope.add(Made{.init =
+                     [&](Adapter<Market>& tile) {
+                       trader = tile.id();  // before anybody runs
+                       subscribe_quotes(tile);
+                     },
                  .pass =
                      [&](Adapter<Market>& tile) {
-                       trader = tile.id();
                        tile.consume<"quotes">([&](const Quote& quote) {
                          while (tile.produce(Trade{quote.number}) == Sent::full) {
                            std::this_thread::yield();
@@ -468,37 +471,37 @@ TEST(Spine, PayloadsComeWholeAndTooLargeOnesAreRefused) {
   bool wrong = false;
   std::string refused;
   SpineScope<Market> scope(spine, quiet());
-  scope.add(Made{.init =
-                     [&](Adapter<Market>& tile) {
-                       tile.subscribe<"packets">();
-                       for (const std::size_t size :
-                            {std::size_t{0}, std::size_t{1}, std::size_t{1500}}) {
-                         EXPECT_TRUE(tile.produce_with_payload<"packets">(
-                             {size}, size, [&](std::span<std::byte> bytes) {
-                               std::memset(bytes.data(), static_cast<int>(size % 251),
-                                           bytes.size());
-                             }));
+  scope.add(
+      Made{.init =
+               [&](Adapter<Market>& tile) {
+                 tile.subscribe<"packets">();
+                 for (const std::size_t size :
+                      {std::size_t{0}, std::size_t{1}, std::size_t{1500}}) {
+                   EXPECT_TRUE(tile.produce_with_payload<"packets">(
+                       {size}, size, [&](std::span<std::byte> bytes) {
+                         std::memset(bytes.data(), static_cast<int>(size % 251), bytes.size());
+                       }));
+                 }
+                 try {
+                   static_cast<void>(tile.produce_with_payload<"packets">(
+                       {1}, 1501, [](std::span<std::byte>) {}));
+                 } catch (const UsageError& error) {
+                   refused = error.what();
+                 }
+               },
+           .pass =
+               [&](Adapter<Market>& tile) {
+                 tile.consume_payloads<"packets">(
+                     [&](const Packet& packet, std::span<const std::byte> bytes, Payload look) {
+                       wrong = wrong || look != Payload::ok || bytes.size() != packet.bytes;
+                       for (const std::byte byte : bytes) {
+                         wrong = wrong || byte != static_cast<std::byte>(packet.bytes % 251);
                        }
-                       try {
-                         static_cast<void>(tile.produce_with_payload<"packets">(
-                             {1}, 1501, [](std::span<std::byte>) {}));
-                       } catch (const UsageError& error) {
-                         refused = error.what();
-                       }
-                     },
-                 .pass =
-                     [&](Adapter<Market>& tile) {
-                       tile.consume_payloads<"packets">(
-                           [&](const Packet& packet, std::span<const std::byte> bytes, Payload look) {
-                             wrong = wrong || look != Payload::ok || bytes.size() != packet.bytes;
-                             for (const std::byte byte : bytes) {
-                               wrong = wrong || byte != static_cast<std::byte>(packet.bytes % 251);
-                             }
-                             sizes.push_back(bytes.size());
-                           });
-                       tile.request_stop("done");
-                     }},
-            {.name = "t"});
+                       sizes.push_back(bytes.size());
+                     });
+                 tile.request_stop("done");
+               }},
+      {.name = "t"});
   const ScopeOutcome outcome = scope.run();
   ASSERT_TRUE(outcome.failures.empty()) << outcome.failures[0].what;
   EXPECT_EQ(sizes, (std::vector<std::size_t>{0, 1, 1500}));
