@@ -36,8 +36,10 @@ function(leat_layer name)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     if(LEAT_TOGETHER)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-      # A file may define a type with members of its own helpers; g++ takes all of a batch for headers.
-      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      # In a batch a file's helpers are seen by the next: a name of theirs is hidden by a variable there,
+      # and g++ takes a type made of them for a header's. Presets that compile each alone look at both.
+      target_compile_options(${target} PRIVATE -Wno-shadow
+                             $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     set(scope PUBLIC)
   else()
