@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -316,6 +317,55 @@ Sample rival(const RivalProgram& program, std::uint64_t iterations) {
   return Sample(watch.stop(), iterations);
 }
 
+// An actor, a monitor of it, and what that says when it has ended.
+void monitor_down(std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    auto handle = spawn([] {});
+    const Monitor watch = monitor(handle.pid());
+    handle.detach();
+    require(receive<Down>().monitor == watch.id(), "another monitor's end");
+  }
+}
+
+// A child that fails by value, until it was started so often.
+void child_restart(std::uint64_t n) {
+  auto pair = oneshot<std::uint64_t>();
+  const auto done = std::make_shared<Promise<std::uint64_t>>(std::move(pair.promise));
+  const auto starts = std::make_shared<std::uint64_t>(0);
+  SupervisorOptions options;
+  options.intensity = 1'000'000'000;
+  options.period = std::chrono::milliseconds(1);
+  ChildSpec spec;
+  spec.name = "child";
+  spec.run = [done, starts, n] {
+    if ((*starts)++ < n) return Exit::failed("again");
+    (void)done->send(*starts);
+    (void)receive<Pid>();
+    return Exit::normal();
+  };
+  const auto tree = Supervisor::start(options, {spec});
+  require(pair.answer.receive() == n + 1, "a wrong number of starts");
+  (void)tree.stop();
+}
+
+struct Square {
+  using Reply = std::uint64_t;
+  std::uint64_t of = 0;
+};
+void ask_reply(std::uint64_t n) {  // an iteration is a question with its answer
+  auto server = spawn([] {
+    for (;;) {
+      receive(on<Call<Square>>(
+          [](Call<Square> call) { (void)call.reply(call.question.of * call.question.of); }));
+    }
+  });
+  for (std::uint64_t i = 0; i < n; ++i) {
+    require(ask(server.pid(), Square{i}).value == i * i, "a wrong answer");
+  }
+  server.cancel();
+  (void)server.join_result();
+}
+
 struct Entry {
   const char* name;
   void (*program)(std::uint64_t);
@@ -375,6 +425,9 @@ constexpr Entry kPrograms[] = {
     {"spawn_join", spawn_join, 100'000},
     {"skynet", skynet, 100'000},
     {"ring", ring, 200'000},
+    {"monitor_down", monitor_down, 100'000},
+    {"child_restart", child_restart, 100'000},
+    {"ask_reply", ask_reply, 100'000},
     {"plain_throw_catch", plain_throw_catch, 10'000, true},
     {"serial_compute", serial_compute, 64 * 5, true},
     {"serial_busy", serial_busy, 10'000, true},
